@@ -26,7 +26,9 @@ def write_tables(files: Mapping[str, bytes], folder: Path) -> None:
             place = {"file": name, "line": number, "raw": line, "header": line}
             fields = {field: getattr(said, field) for field in said.__struct_fields__}
             if isinstance(said, parsing.HeaderRow):
-                headers.append(fields | place)
+                headers.append(fields | place | {"closed": False})
+            elif isinstance(said, parsing.EndRow):
+                headers[-1]["closed"] = True
             elif isinstance(said, parsing.EventRow):
                 events.append(fields | place)
     for table, rows in ((CONVERSATIONS, headers), (EVENTS, events)):
