@@ -101,7 +101,7 @@ def _in_brief(result: RunResult) -> str:
 
 
 def _untested(result: RunResult) -> str:
-    """What a pass did not test: the cases of the reason that most have, and how many others."""
+    """Name the cases that a pass did not test: those of the reason that most have, and a count of the others."""
     untested = untested_in_all((result,)) if result.exit_code == 0 else ()
     if not untested:
         return ""
