@@ -37,7 +37,7 @@ from multilang_cli.subject.sources import source_of
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.steps.ticks import PLAYED, declared_ticks
-from multilang_cli.suite.verdict.causes import LastWords, hear_out, met_by_the_probe
+from multilang_cli.suite.verdict.causes import LAST_CHANCE, LastWords, hear_out, met_by_the_probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -232,10 +232,18 @@ def _undecided(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answ
     if checked.version.heartbeats and _asked(checked, "bolt", _beat_again).answered:
         return Probe("bolt", "it answers a heartbeat, if not the first: a bolt")
     unsure = _unsure(checked, fed, as_bolt, as_spout)
+    if alike := _alike(as_bolt.met, as_spout.met):
+        return Probe(None, unsure, fault=True, met=alike)
     if fed.replies.irregular and any(each.level == "must" for met in fed.met for each in met.findings):
         # What is no message is none of a bolt, nor of a spout.
         return Probe(None, unsure, fault=True, met=fed.met)
     return Probe(None, unsure, met=(*as_bolt.met, *as_spout.met))
+
+
+def _alike(as_bolt: Met, as_spout: Met) -> Met:
+    """Keep what went wrong in both roles for the same cause: that is its fault, whichever it is."""
+    causes = {cause.id for each in as_spout for cause in each.causes}
+    return tuple(each for each in as_bolt if any(cause.id in causes for cause in each.causes))
 
 
 def _knows_activate(activated: _Answer) -> bool:
@@ -304,7 +312,16 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
         misread = died and kind == "spout" and _OF_A_TUPLE_ALONE.search(replies.complaint) is not None
         answer = answer._replace(misread=misread)
         answer = answer._replace(elsewhere=not (answered or died) and _waits_elsewhere(session))
-        return answer if answered else answer._replace(met=met())
+        return answer if answered else answer._replace(met=met() or _held_back(checked, session, watch))
+
+
+def _held_back(checked: Subject, session: Session, watch: Watch) -> Met:
+    """Close the stdin of who waits for more of it, and take what it says then for what went wrong."""
+    if not session.running or describing.describe(session.process).state != "reading-stdin":
+        return ()
+    session.hear_out(LAST_CHANCE)
+    met = met_by_the_probe(checked, session, watch, LastWords())
+    return (met,) if met.causes else ()
 
 
 def _beat(_: Subject, shell: ShellBolt | ShellSpout, __: _Replies) -> Callable[[], bool]:

@@ -365,3 +365,18 @@ def test_who_says_no_pid_is_waited_for_once(tmp_path: Path) -> None:
     script.write_text(f"import sys\nopen({str(starts)!r}, 'a').write('.')\nsys.stdin.read()\n", encoding="utf-8")
     found = kind_of(Component(command=(sys.executable, str(script)), kind="auto"), RunOptions(timeout=2.0))
     assert (found.kind, found.silent, starts.read_text(encoding="utf-8")) == (None, True, ".")
+
+
+READS_TO_THE_END = """
+message = json.loads(sys.stdin.read())
+send({"command": "ack", "id": message["id"]})
+"""
+
+
+def test_who_takes_what_it_is_sent_only_once_its_stdin_is_closed_is_at_fault(tmp_path: Path) -> None:
+    script = tmp_path / "reads.py"
+    script.write_text(BEGIN + READS_TO_THE_END, encoding="utf-8")
+    component = Component(command=(sys.executable, str(script)), kind="auto")
+    found = kind_of(component, RunOptions(timeout=2.0))
+    assert (found.kind, found.fault) == (None, True), found.how
+    assert {cause.id for each in found.met for cause in each.causes} == {"reads-in-blocks"}

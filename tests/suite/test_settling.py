@@ -24,7 +24,15 @@ from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import settling, stage, unsettled, values
-from multilang_cli.suite.steps.settling import FORGETS, SUBJECT, FedTuples, Settling, others_than, subject_of
+from multilang_cli.suite.steps.settling import (
+    AT_HEARTBEATS,
+    FORGETS,
+    SUBJECT,
+    FedTuples,
+    Settling,
+    others_than,
+    subject_of,
+)
 from tests.running import rules_of
 from tests.sessions import PID
 
@@ -95,6 +103,29 @@ def test_a_run_as_a_whole_is_judged_by_what_it_settled(component: Component, sai
     settling.add(fed(FedTuples(samples), *said))
     judged = settling.judged(component)
     assert (judged and judged.verdict) == verdict
+
+
+BEAT = TupleMsg(None, [], -1, "__heartbeat", "0")
+
+
+@pytest.mark.parametrize(
+    ("said", "times", "told"),
+    [
+        (((0.0, ONE), (0.3, BEAT), (0.31, Ack("1"))), 3, True),
+        (((0.0, ONE), (0.3, BEAT), (0.31, Ack("1"))), 2, False),
+        (((0.0, ONE), (0.1, Ack("1")), (0.3, BEAT)), 3, False),
+        (((0.0, ONE), (0.01, BEAT), (0.02, Ack("1"))), 3, False),
+        (((0.0, ONE), (1.0, BEAT), (1.5, Ack("1"))), 3, False),
+        (((0.0, ONE), (0.0, TWO), (0.01, Ack("1")), (0.3, BEAT), (0.31, Ack("2"))), 3, True),
+    ],
+)
+def test_who_settles_only_as_a_heartbeat_comes_is_told_so(said: Any, times: int, told: bool) -> None:
+    settling = Settling()
+    for _ in range(times):
+        feed = FedTuples()
+        feed.take([Event(seq, t, "in", body) for seq, (t, body) in enumerate(said)])
+        settling.add(feed)
+    assert (AT_HEARTBEATS in settling.notes(Component(command=("x",)))) is told
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,10 @@ UNANCHORED = (
     "it acks what it takes and never anchors what it emits: Storm does not follow those tuples, so one that is lost or "
     "fails behind it is never replayed (anchor them, unless at most once is what you want)"
 )
+AT_HEARTBEATS = (
+    "it settles what it was fed last only when a heartbeat comes, up to a second later: flush stdout behind each ack, "
+    "unless that is meant"
+)
 UNSETTLED = "was settled before it ended: see whether it acks them once that is mended"
 REFUSED = (
     "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
@@ -47,6 +51,12 @@ AMPLE = 2
 """Times as long as any tuple took, one is waited for at least: who works slowly forgets nothing."""
 SETTLES_ONE_OF = 10
 """One of so many tuples is settled at least by who settles what it is fed, of `NEVER_SETTLED` and more."""
+RESTS = 0.2
+"""Seconds without a settle, and then a heartbeat: what comes at once behind that came by it."""
+AT_ONCE = 0.1
+"""Seconds behind a heartbeat that are at once."""
+WOKEN_OFTEN = 3
+"""Conversations that have to show it: who works slowly may be done by chance as a heartbeat comes."""
 LONGEST_COMPARED = 65_536
 """Bytes of a tuple up to which it is compared with the samples."""
 
@@ -66,7 +76,8 @@ class FedTuples:
     `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
     `emitted` and `anchored`: how many; `good` and `refused`: how many of the samples were acked, and failed. `starved`:
     none was settled in a time in which it should have been. `slowest`, `quickest`: seconds that one took to be settled.
-    `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none.
+    `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none. `woken`: of the
+    last settled, True if that came just behind a heartbeat, long after it was fed, False if before any; None: neither.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -75,6 +86,8 @@ class FedTuples:
         self.starved = self.died = False
         self.slowest, self.quickest = 0.0, inf
         self.scant: tuple[int, int] | None = None
+        self.woken: bool | None = None
+        self._beat = -inf
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._latest = 0
         self._began: float | None = None
@@ -124,7 +137,9 @@ class FedTuples:
             self.scant = (self.settled, self.fed)
 
     def _fed(self, message: TupleMsg, t: float) -> None:
-        if message.comp != SYSTEM_COMPONENT and not message.is_heartbeat:
+        if message.is_heartbeat:
+            self._beat = t
+        elif message.comp != SYSTEM_COMPONENT:
             self.fed += 1
             self._began = t if self._began is None else self._began
             self.open[message.id] = Fed(self.fed, message, t)
@@ -136,6 +151,8 @@ class FedTuples:
         self._latest = max(self._latest, fed.place)
         self.slowest, self.quickest = max(self.slowest, t - fed.t), min(self.quickest, t - fed.t)
         self._ended = t
+        woken = self._beat - fed.t >= RESTS and t - self._beat <= AT_ONCE
+        self.woken = True if woken else False if self._beat < fed.t else None
         failed = isinstance(said, Fail)
         self.failed += failed
         self.acked += not failed
@@ -163,12 +180,13 @@ class Settling:
     seconds that a tuple took to be settled at most; `pace`: for each, in the quickest conversation; `delay`: until one
     is. `died`: it ended by itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`:
     for a whole limit it worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared
-    sample. `scant`: as in the first conversation that has one.
+    sample. `scant`: as in the first conversation that has one. `woken`: how many conversations ended so; `prompt`: how
+    many did not.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
-        self.starved = 0
+        self.starved = self.woken = self.prompt = 0
         self.slowest = self.pace = self.delay = 0.0
         self.scant: tuple[int, int] | None = None
         self.failing: SubjectResult | None = None
@@ -197,6 +215,8 @@ class Settling:
         self.delay = min(filter(None, (self.delay, feed.delay)), default=0.0)
         self.died = self.died or feed.died
         self.scant = self.scant or feed.scant
+        self.woken += feed.woken is True
+        self.prompt += feed.woken is False
         if feed.starved:
             self.starved = max(self.starved, feed.fed)
 
@@ -207,9 +227,9 @@ class Settling:
         if answers and not (self.settled or self.starved or component.settles):
             return (f"it emitted {self.emitted} tuples, and none of the {self.fed} that it was fed {UNSETTLED}",)
         unfollowed = component.testee or component.conf.get(ACKERS) == 0
-        if unfollowed or not (self.acked and self.emitted) or self.anchored:
-            return ()
-        return (UNANCHORED,)
+        unanchored = not unfollowed and self.acked and self.emitted and not self.anchored
+        late = self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles
+        return tuple(note for note, holds in ((UNANCHORED, unanchored), (AT_HEARTBEATS, late)) if holds)
 
     def judged(self, component: Component) -> Judgement | None:
         """The verdict on the run as a whole; None if nothing, or if it was not fed enough to tell."""
