@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import FromStorm
 
 EMPTY = 0.1
-"""Seconds of an empty stdin that count as waiting for more, where nobody is seen to: who polls it sleeps in between."""
+"""Seconds of an empty stdin that count as waiting for more, where nobody is seen to: a poller sleeps in between."""
 EDGE = 64
 """Bytes at both ends of a message that are written in the smallest pieces."""
 WOKEN = 0.1

@@ -246,7 +246,7 @@ class Pump:
         return done > 0
 
     def _give_up_stdin(self, why: str) -> None:
-        """Nobody reads it any more: Storm dies of its next write, and is not heard by who lives on."""
+        """Nobody reads it any more: Storm dies of its next write, and a component that lives on does not hear it."""
         self.stdin.drop()
         # What no pipe took is told as unread when it is dead.
         self._await_death()
@@ -345,7 +345,7 @@ class Pump:
         self._hear(self.framer.feed(data))
 
     def push(self) -> bool:
-        """Write all that the pipe takes now; True if something is left. With `hear`, one round for who polls itself."""
+        """Write all that the pipe takes now; True if something is left. With `hear`, one round of a poll."""
         while self.stdin.unwritten:
             self._fill()
             if self._closing or not self._write():

@@ -1,4 +1,4 @@
-"""Nothing is left behind: who belongs to a component, and a helper process that ends them if mlcheck cannot.
+"""Nothing is left behind: the processes of a component, and a helper process that ends them if mlcheck cannot.
 
 Imported, this is mlcheck's side. Run as a program (``python -I -S reaper.py``, hence the standard library only, and as
 little of it as can be) it is the helper: it reads registrations from its stdin, a pipe whose other end only mlcheck

@@ -464,7 +464,7 @@ class Session:
         return self.finish(TERM_WAIT)
 
     def finish(self, wait: float) -> Exited | None:
-        """The same where it was told already who ends it; the process is given `wait` seconds."""
+        """The same where it was already told that we end it; the process is given `wait` seconds."""
         if not self._ended:
             self._ended = True
             self.ended_by_us = self.ended_by_us or self.exit is None

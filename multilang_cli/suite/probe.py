@@ -1,7 +1,7 @@
 """Is it a bolt or a spout? Asked of the component itself, in fresh processes; what it answers is not judged.
 
-Only bolts ack, fail and anchor; only spouts answer `next` with a sync, or emit for it. What dies or hangs before
-it was asked anything of a role is at fault whatever it is, and so is what dies of a heartbeat and leaves `next`
+Only bolts ack, fail and anchor; only spouts answer `next` with a sync, or emit for it. One that dies or hangs before
+it was asked anything of a role is at fault whatever it is, and so is one that dies of a heartbeat and leaves `next`
 without an answer.
 """
 
@@ -119,14 +119,14 @@ def _alike(as_bolt: Met, as_spout: Met) -> Met:
 
 
 def _knows_activate(activated: ProbeAnswer) -> bool:
-    """True if it answered `activate` and lived on: the sync of who tells Storm of an error as well answers nothing."""
+    """True if it answered `activate` and lived on: a sync beside an error told to Storm answers nothing."""
     return bool(activated.replies.said["sync"]) and not activated.replies.complaint
 
 
 def _of_its_role(as_bolt: Met, as_spout: Met) -> Met:
     """Keep what was met in the role that is its own, as its exceptions tell it; in both where they do not.
 
-    Who looks for a command in a heartbeat is a spout, who looks for the parts of a tuple in a `next` a bolt.
+    One that looks for a command in a heartbeat is a spout, one that looks for the parts of a tuple in a `next` a bolt.
     """
     if any(_OF_A_COMMAND.search(each.reason) for each in as_bolt):
         return as_spout

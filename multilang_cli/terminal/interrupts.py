@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 _INHERITED = (*_ENDING, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
-"""What a component would ignore too, were it ignored here; those of job control are for who has a terminal."""
+"""What a component would ignore too, were it ignored here; those of job control need a terminal."""
 _SENT_AGAIN_AFTER = 0.01
 """Seconds after which an interrupt that was lost is sent again."""
 

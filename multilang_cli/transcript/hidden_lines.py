@@ -1,4 +1,4 @@
-"""Lines of recordings without secrets, one by one and in any order: for who copies them elsewhere."""
+"""Lines of recordings without secrets, one by one and in any order: for a program that copies them elsewhere."""
 
 from __future__ import annotations
 

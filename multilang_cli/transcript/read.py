@@ -343,7 +343,7 @@ class _File:
             yield self._damaged(0, f"what was compressed there is damaged: {torn}")
 
     def _stands_twice(self, line: EventLine, text: bytes) -> bool:
-        """True if this line of an event stood shortly before: who delivers at least once may write it again."""
+        """True if this line of an event stood shortly before: a delivery at least once may write it again."""
         if line.transcript is not None:
             self._latest.pop(line.conv, None)
             return False

@@ -30,7 +30,7 @@ _HOUSEKEEPERS: dict[str, tuple[str, ...]] = {
 """How the kernel's names of such threads begin (``/proc/PID/task/TID/comm``, 15 bytes), by the name of the program."""
 
 _TIME_SLICES = frozenset({signal.SIGVTALRM, signal.SIGPROF})
-"""Signals by which runtimes share time out among running threads (Ruby, PHP): they bring nothing to who waits."""
+"""Signals by which runtimes share time out among running threads (Ruby, PHP): they bring nothing that it waits for."""
 _BLANKET = 50
 """Signals caught from which on a program catches whatever there is, as Go's runtime does: that tells nothing."""
 _CATCH_ALARMS = ("ruby", "jruby", "truffleruby")

@@ -89,7 +89,7 @@ class Remembered(msgspec.Struct):
 
 @lru_cache(maxsize=128)
 def _index_of(packed: str) -> tuple[array[int], array[int]]:
-    """The hashes of packed ids, in order, and the seq of each: who settles twice does so again and again."""
+    """The hashes of packed ids, in order, and the seq of each: a second settle is seldom the last."""
     index = sorted((hash(key), seq) for key, seq in json.loads(packed).items())
     return array("q", [found for found, _ in index]), array("q", [seq for _, seq in index])
 

@@ -155,7 +155,7 @@ def as_raw(values: object) -> msgspec.Raw:
 
 
 def plain(values: Sequence[Any]) -> list[Any]:
-    """Values as the list that they are, for who needs all of them at once."""
+    """Values as the list that they are, for callers that need all of them at once."""
     return values if isinstance(values, list) else list(values)
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _ANSWER_LOOKS_EVERY = 0.2
 """Seconds between two looks at whether the answer has come."""
 _TALK, _MANY = 6.0, 20
-"""Seconds in which who talks all the time, so many messages at least, has to come to an answer."""
+"""Seconds that one which talks all the time, so many messages at least, has for an answer."""
 _PATIENCE = 2.0
 """Seconds of waiting that count as no answer, where a timer may still bring one: a spout sleeps for less."""
 _OF_A_TUPLE_ALONE = re.compile(r"['\"`](?:tuple|stream|comp|task)['\"`]|\.(?:tuple|comp)\b")
@@ -108,7 +108,7 @@ def asked(checked: Subject, kind: Kind, ask: Question, *, patient: bool = False)
 
 
 def _held_back(checked: Subject, session: Session, watch: Watch) -> Met:
-    """Close the stdin of who waits for more of it, and take what it says then for what went wrong."""
+    """Close the stdin of one that waits for more of it, and take what it says then for what went wrong."""
     if not session.running or describing.describe(session.process).state != "reading-stdin":
         return ()
     session.hear_out(LAST_CHANCE)
@@ -157,7 +157,7 @@ def _fault_of(session: Session) -> str:
 
 
 def _unread(session: Session) -> str:
-    """The fault of who was asked and gave no answer within the whole limit, "" if it has at least read it."""
+    """The fault of one that was asked and gave no answer within the whole limit, "" if it has at least read it."""
     if fault := _fault_of(session):
         return "" if session.exit is not None else fault
     return "it does not read its stdin" if describing.describe(session.process).stdin else ""
@@ -170,7 +170,7 @@ def _waits_elsewhere(session: Session) -> bool:
 def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False) -> bool:
     """Wait for the answer, or until it waits for us without having given one; a slow one is given the whole limit.
 
-    Who talks all the time, and not of this, is given no more than `_TALK`.
+    One that talks all the time, and not of this, is given no more than `_TALK`.
     """
     limit = session.profile.limits["sync"]
     said, calm_since, began = (-1, -1), 0.0, session.now

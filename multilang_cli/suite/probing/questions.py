@@ -36,7 +36,7 @@ def beat(_: Subject, shell: ShellBolt | ShellSpout, __: Replies) -> Callable[[],
 
 
 def beat_again(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:
-    """A heartbeat, and a second later the next, as Storm goes on: who loses what comes at its start answers that."""
+    """A heartbeat, and a second later the next, as Storm does: it may lose the first, and answers that."""
     answered = beat(checked, shell, replies)
     shell.session.wait(answered, 1.0, "output")
     return beat(checked, shell, replies)
@@ -61,7 +61,7 @@ def feed(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> C
 
 
 def feed_and_beat(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:
-    """Feed who answers heartbeats: what it holds back of a tuple comes with that."""
+    """Feed a component that answers heartbeats: what it holds back of a tuple comes with that."""
     done = feed(checked, shell, replies)
     beat(checked, shell, replies)
     return done
@@ -78,7 +78,7 @@ def ask_next(_: Subject, shell: ShellBolt | ShellSpout, __: Replies) -> Callable
 
 
 def activated_next(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:
-    """Ask for a tuple as Storm does: who opens its source when it is activated can't know a `next` before."""
+    """Ask for a tuple as Storm does: a spout that opens its source on `activate` can't answer a `next` before."""
     assert isinstance(shell, ShellSpout)  # noqa: S101 (what a spout is started with)
     if checked.version.activate:
         shell.call("activate", limit=shell.profile.limits["sync"])

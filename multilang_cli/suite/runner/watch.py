@@ -84,7 +84,7 @@ class Watch:
 
     @property
     def last_acked(self) -> Like | None:
-        """The key of the only tuple that was acked: who acks before it works may have died of that. Else None."""
+        """The key of the only tuple that was acked: one that acks before it works may have died of that. Else None."""
         return next(iter(self.acks)) if self.acks.total() == 1 else None
 
     def taken(self, *, died: bool) -> frozenset[Like]:

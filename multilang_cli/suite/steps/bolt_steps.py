@@ -21,7 +21,7 @@ IDS = (
     "-5025562857975149833",
     "-1850184588377",
 )
-"""Ids that Storm can draw (``java.util.Random.nextLong``). Who makes numbers of them loses the last bits."""
+"""Ids that Storm can draw (``java.util.Random.nextLong``). As doubles they lose the last bits."""
 
 LOOKING = 5.0
 """Seconds for which a bolt that seems too slow is looked at."""

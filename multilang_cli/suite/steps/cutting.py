@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from multilang_cli.suite.steps.stage import Stage
 
 AFFORDABLE = 3.0
-"""Seconds that cutting one message at many places may take; who needs twice as long is asked no more."""
+"""Seconds that cutting one message at many places may take; one that needs twice as long is asked no more."""
 GOLDEN = 0.618
 
 

@@ -40,7 +40,7 @@ REFUSED = (
 SOME_REFUSED = "of {fed} times that it was given a declared sample it failed {refused}: {why}"
 _IF_RIGHT = ": if that is right"
 LEFT_OPEN = frozenset({"tuple-unsettled", "tuple-forgotten"})
-"""Rules that are broken by who leaves a tuple open."""
+"""Rules that a component breaks by leaving a tuple open."""
 FORGETS = "forgets-tuples"
 """The cause of a case in which tuples stay open."""
 TRIAL = 3.0
@@ -48,15 +48,15 @@ TRIAL = 3.0
 SOON_SETTLED = 1.0
 """Seconds for what a component was proven to forget, or for the first settle of one that never settled anything."""
 AMPLE = 2
-"""Times as long as any tuple took, one is waited for at least: who works slowly forgets nothing."""
+"""Times as long as any tuple took, one is waited for at least: a slow bolt forgets nothing."""
 SETTLES_ONE_OF = 10
-"""One of so many tuples is settled at least by who settles what it is fed, of `NEVER_SETTLED` and more."""
+"""One of so many tuples is settled at least by a bolt that settles what it is fed, of `NEVER_SETTLED` and more."""
 RESTS = 0.2
 """Seconds without a settle, and then a heartbeat: what comes at once behind that came by it."""
 AT_ONCE = 0.1
 """Seconds behind a heartbeat that are at once."""
 WOKEN_OFTEN = 3
-"""Conversations that have to show it: who works slowly may be done by chance as a heartbeat comes."""
+"""Conversations that have to show it: a slow bolt may be done by chance as a heartbeat comes."""
 LONGEST_COMPARED = 65_536
 """Bytes of a tuple up to which it is compared with the samples."""
 

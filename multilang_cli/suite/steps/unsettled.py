@@ -57,7 +57,7 @@ def await_settled(stage: Stage, limit: float, left: int) -> bool:
 
 
 def is_alive(stage: Stage) -> bool:
-    """Ask the bolt that settled too little for a sign of life: who is dead or stopped is found out in every case."""
+    """Ask the bolt that settled too little for a sign of life: a dead or stopped one is found out in every case."""
     bolt = stage.bolt
     if stage.may_refuse or stage.trying or not bolt.session.running:
         return False
@@ -94,7 +94,7 @@ class _Wait:
         return came
 
     def _works_on(self) -> bool:
-        """Wait on for who may refuse what it was given, while it works: slow is no refusal. In vain once in a run."""
+        """Wait on while it works on what it may refuse: slow is no refusal. In vain once in a run."""
         bolt, settling = self.bolt, self.stage.settling
         until = self.began + self.stage.limits["settle"]
         while not settling.overworked and bolt.session.now < until and self._is_at_work():

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unanswered", "sync-missing"})
 """Rules that are broken by silence."""
 OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
-"""Rules that are broken by who does not end."""
+"""Rules that a component breaks by not ending."""
 _PID_FILE = "pid-file-missing"
 _COMPLAINED = frozenset({"logs-and-forgets"})
 """Causes whose place is where what was logged was written."""

@@ -54,7 +54,7 @@ _OF_NO_VALUE = re.compile(
 """Words of an exception that no value of a tuple brings about."""
 _ALARM = 14
 _MEMORY_FAULTS = frozenset({7, 11})
-"""SIGBUS and SIGSEGV: who refuses a value ends otherwise."""
+"""SIGBUS and SIGSEGV: a component that refuses a value ends otherwise."""
 
 
 class Refused(NamedTuple):

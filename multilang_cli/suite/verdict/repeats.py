@@ -158,7 +158,7 @@ class HangWatch:
             self.hang = Hang(at, ordinal, True, 0.0, how)
 
     def hear_last_words(self, stderr: str) -> None:
-        """Take what stands at the end of its stderr: who dies with other words dies of something else."""
+        """Take what stands at the end of its stderr: a death with other words is of something else."""
         if self.hang is not None and self.hang.death:
             words = _VARYING.sub("#", last_line(stderr))
             self.hang = self.hang._replace(death=f"{self.hang.death}, {words}")
