@@ -6,10 +6,12 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from multilang_cli.protocol.words.events import Deadline, Event, Exited, StdinClosed
 from multilang_cli.protocol.words.messages import Ack, SpoutCommand, Sync, TupleMsg
+from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.suite.cases.case import Case, load_cases
 from multilang_cli.suite.verdict.baseline import apply, parse
@@ -139,6 +141,15 @@ def test_open_tuples_shorten_waits_and_skip_nothing() -> None:
     for id_ in ("bolt.settle.once", "bolt.settle.ids", "bolt.emit.anchors"):
         assert note(repeats, id_, "warn", Hang("tuple", 1, False, 3.0)) == "warn"
         assert (repeats.short(CASES[id_]), repeats.repeated(CASES[id_])) == (3.0, None)
+
+
+def test_who_answers_no_heartbeat_is_not_waited_for_as_long_in_every_case() -> None:
+    repeats = Repeats("bolt")
+    unanswered = Finding(rule="heartbeat-unanswered", level="must", seq=5, offset=0, message="no sync")
+    for id_, short in (("handshake.pid-first", None), ("bolt.settle.once", 3.0), ("bolt.settle.ids", 3.0)):
+        case = msgspec.structs.replace(subject(CASES[id_], "fail"), findings=(unanswered,))
+        assert repeats.note(CASES[id_], case, None).verdict == "fail"
+        assert (repeats.short(CASES["bolt.emit.anchors"]), repeats.repeated(CASES[id_])) == (short, None)
 
 
 def test_a_bolt_that_hangs_on_a_made_up_tuple_is_waited_for_once() -> None:

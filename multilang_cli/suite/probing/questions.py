@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Question = Callable[[Subject, ShellBolt | ShellSpout, Replies], Callable[[], bool]]
     """Asks a session something, and gives back what tells whether it is answered."""
 
+_FILL_A_BUFFER = 400
+"""Heartbeats whose syncs take more than 8 KiB."""
 _TUPLES = 10
 """Samples that are fed at most where no number is declared."""
 _USUAL_LETTERS = 3
@@ -36,10 +38,17 @@ def beat(_: Subject, shell: ShellBolt | ShellSpout, __: Replies) -> Callable[[],
 
 
 def beat_again(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:
-    """A heartbeat, and a second later the next, as Storm does: it may lose the first, and answers that."""
+    """A heartbeat, and a second later the next, as Storm does: it may lose the first, and answers that.
+
+    Then many at once: their answers fill a buffer that is flushed only when it is full, or each so many messages.
+    """
     answered = beat(checked, shell, replies)
     shell.session.wait(answered, 1.0, "output")
-    return beat(checked, shell, replies)
+    beat(checked, shell, replies)
+    shell.session.wait(answered, 1.0, "output")
+    for _ in range(0 if answered() else _FILL_A_BUFFER):
+        beat(checked, shell, replies)
+    return answered
 
 
 def feed(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:

@@ -29,6 +29,10 @@ CONFIRMED_WITHIN = 3.0
 """Seconds of the wait that confirms a hang, at least; a component that was seen to be slower gets twice its time."""
 SHORTENED = frozenset({"sync", "heartbeat", "settle", "read"})
 """Limits that are shortened for that."""
+_UNANSWERED = "heartbeat-unanswered"
+"""The rule of who was soon seen to leave heartbeats without an answer: Storm ends it, whatever else it would do."""
+_SURE = 2
+"""Cases that have to show that."""
 DEAR = 3.0
 """Seconds that a death takes at least which is not to be watched in every case."""
 MEMORY = "it was killed at the ceiling of its memory"
@@ -246,13 +250,15 @@ class _Cause:
 class Repeats:
     """The hangs of a run so far, in the order of its cases. `kind`: of the component.
 
-    A bolt that only leaves tuples open is waited for as long once, and shortly in all later cases: these are played.
+    A bolt that only leaves tuples open is waited for as long once, and shortly in all later cases: these are played. So
+    is one that answers no heartbeats.
     """
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._causes: dict[Hang, _Cause] = {}
         self._unsettled: Hang | None = None
+        self._unanswered = 0
 
     def _met(self, case: Case) -> list[_Cause]:
         """The hangs to which this case has to come too."""
@@ -273,7 +279,9 @@ class Repeats:
         known = (*self._met(case), *(cause for cause in self._causes.values() if cause.confirmed))
         if (hang := next((cause.hang for cause in known if not cause.hang.death), None)) is not None:
             return hang.short
-        return None if self._unsettled is None else self._unsettled.short
+        if self._unsettled is not None:
+            return self._unsettled.short
+        return CONFIRMED_WITHIN if self._unanswered >= _SURE else None
 
     def confirms(self, hang: Hang) -> bool:
         """True if a case that was waited for shortly shows what it was to show."""
@@ -294,6 +302,7 @@ class Repeats:
         """
         if subject.verdict == "skip":
             return subject
+        self._unanswered += any(each.rule == _UNANSWERED for each in subject.findings)
         if hang is not None and not hang.death and (not hang.final or subject.verdict == "untestable"):
             self._unsettled = self._unsettled or hang
         if hang is not None and not hang.final:
