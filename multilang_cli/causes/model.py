@@ -146,6 +146,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     emitted: bool | None = None
     own_pid: bool | None = None
     echoed: bool | None = None
+    went_on_unasked: bool | None = None
     awaits_unasked: bool | None = None
     by_child: bool | None = None
     stalled: bool | None = None

@@ -91,12 +91,15 @@ def tells_of_trouble(text: str) -> bool:
 
 
 class Emitting:
-    """The behaviour of a bolt after emits that Storm sends no task ids for: `need_task_ids` false, or direct."""
+    """The behaviour of a bolt after emits that Storm sends no task ids for: `need_task_ids` false, or direct.
+
+    `went_on`: it emitted again for the same tuple, or settled it, before any ids came.
+    """
 
     def __init__(self) -> None:
         self._ids_since: dict[str, bool] = {}
         self._tuples: set[str] = set()
-        self._went_on = self._settled = False
+        self.went_on = self._settled = False
         self._emits = self._fed = 0
 
     def emitted(self, emit: Emit) -> None:
@@ -105,7 +108,7 @@ class Emitting:
         self._emits += 1
         for anchor in emit.anchors:
             # Who emits once more without ids did not wait for any.
-            self._went_on = self._went_on or self._ids_since.pop(anchor, True) is False
+            self.went_on = self.went_on or self._ids_since.pop(anchor, True) is False
             if unasked:
                 self._ids_since[anchor] = False
                 self._tuples.add(anchor)
@@ -117,7 +120,7 @@ class Emitting:
     def settled(self, id_: str) -> None:
         """Take an ack or fail: who settles a tuple before further ids came did not wait for any."""
         self._settled = True
-        self._went_on = self._went_on or not self._ids_since.pop(id_, True)
+        self.went_on = self.went_on or not self._ids_since.pop(id_, True)
 
     def fed(self) -> None:
         """Take a tuple that was sent to it."""
@@ -126,7 +129,7 @@ class Emitting:
     @property
     def awaits_unasked(self) -> bool:
         """True if `_TUPLES_NO_CHANCE` tuples or more all stay open behind such an emit, or go on behind other ids."""
-        return len(self._tuples) >= _TUPLES_NO_CHANCE and not self._went_on
+        return len(self._tuples) >= _TUPLES_NO_CHANCE and not self.went_on
 
     @property
     def held_behind_unasked(self) -> bool:
