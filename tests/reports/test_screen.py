@@ -309,6 +309,19 @@ def test_a_long_line_to_look_at_is_shown_from_what_it_is_about() -> None:
     assert "Look    tail_count.pl:68    ...anchors => [ $words_seen ]);" in text
 
 
+LONG_LINE = f"say({', '.join(f'word_{n}' for n in range(20))}, rates[currency])"
+
+
+@pytest.mark.parametrize("mark", ["", " " * LONG_LINE.index("rates") + "^^^^^"])
+def test_a_line_that_is_too_long_goes_on_in_a_second_row(mark: str) -> None:
+    place = Place("bolt.rb", 25, LONG_LINE, mark)
+    shown = screen_of(msgspec.structs.replace(DEATH, place=place))
+    row = next(number for number, line in enumerate(shown) if "bolt.rb:25" in line)
+    assert shown[row].endswith("word_6, wo")
+    assert shown[row + 1].lstrip().startswith("...rates[currency]" if mark else "rd_7, ")
+    assert len(shown) <= MOST_LINES
+
+
 def test_the_case_shown_says_what_it_did() -> None:
     few = [with_cause(DEATH, id="a", title="takes a conf of 1 MiB"), with_cause(DEATH, id="b")]
     shown, common = result(*few, *passed(*"cdefgh")), result(*few, *passed("c"))

@@ -68,6 +68,8 @@ _SLACK = 8
 """Cells that a line may lose to a word which doesn't fit in it."""
 _ROWS_OF_A_MARK = 4
 """Messages that there must be room for where a mark is shown in a line that has a caller."""
+_LEAST_CODE = 20
+"""Cells that a line of source is given, however long the name of its file is."""
 _BEFORE = 3
 """Of the cells of a message, one in so many stands before the place that is marked in it."""
 _PART_OF_CASES = 4
@@ -167,7 +169,10 @@ def _around(page: Page, text: str, cells: int, at: int) -> Shown:
 
 def head(page: Page, text: str, cells: int) -> str:
     """The beginning of a component's text, as much as fits."""
-    shown = page.fit(text, MOST_CELLS).text
+    return _beginning(page.fit(text, MOST_CELLS).text, cells)
+
+
+def _beginning(shown: str, cells: int) -> str:
     return shown if width(shown) <= cells else chunks(shown, cells - len(CUT))[0] + CUT
 
 
@@ -181,11 +186,21 @@ def around(page: Page, place: Place, cells: int) -> str:
 
 
 def _show_place(page: Page, place: Place, role: str = "", *, marked: bool = True) -> None:
+    """Show a line of source: with `marked` its mark too, or a second row of what is too long for one."""
     # Of a recording the folder is not known that its user works in: a whole path would leave the code no room.
     file = PurePosixPath(place.file)
     lead = f"    {file.name if file.is_absolute() else file}:{place.line}    "
-    page.line(lead + head(page, place.code, max(page.columns - len(lead) - len(role), 20)) + role, "bold")
-    if marked and place.mark and len(lead) + len(place.mark) <= page.columns:
+    cells = max(page.columns - len(lead) - len(role), _LEAST_CODE)
+    shown = page.fit(place.code, MOST_CELLS).text
+    has_mark = place.mark and len(place.mark) <= cells
+    if marked and not has_mark and cells < width(shown):
+        first = chunks(shown, cells)[0]
+        rest = around(page, place, cells) if place.mark else _beginning(shown[len(first) :], cells)
+        page.line(lead + first, "bold")
+        page.line(" " * len(lead) + rest + role, "bold")
+        return
+    page.line(lead + head(page, place.code, cells) + role, "bold")
+    if marked and has_mark:
         page.line(" " * len(lead) + place.mark)
 
 
