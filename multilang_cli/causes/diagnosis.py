@@ -238,6 +238,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "emitted": lambda facts: facts.seen.emitted,
     "own_pid": lambda facts: facts.seen.own_pid,
     "echoed": lambda facts: facts.seen.echoed,
+    "silent_when_idle": lambda facts: facts.seen.silent_when_idle,
     "went_on_unasked": lambda facts: facts.seen.emitting.went_on,
     "awaits_unasked": lambda facts: facts.seen.emitting.awaits_unasked,
     "by_child": lambda facts: facts.known.starter is not None,

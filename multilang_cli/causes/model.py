@@ -147,6 +147,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     own_pid: bool | None = None
     echoed: bool | None = None
     went_on_unasked: bool | None = None
+    silent_when_idle: bool | None = None
     awaits_unasked: bool | None = None
     by_child: bool | None = None
     stalled: bool | None = None

@@ -166,6 +166,8 @@ class Seen:
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
         self.lone_end = self.last_word = self.answers_ids = False
         self._ids_came = self._unasked = 0
+        self._gave = False
+        self._nexts: set[bool] = set()
         self.emitting = Emitting()
         self.naive = NaiveReader()
         self.hasty = NaiveReader(always=True)
@@ -221,6 +223,11 @@ class Seen:
     def drops_before_ids(self) -> bool:
         """True if all tuples left open came before the task ids of an emit, and more than one message for each."""
         return self.dropping.took(self._open) and not self._open.keys() <= self.naive.swallowed
+
+    @property
+    def silent_when_idle(self) -> bool:
+        """True if it answered each `next` for which it emitted, and the first for which it does not stays open."""
+        return self._nexts == {True} and not self._gave and [each for each, _ in self.pending.values()] == ["next"]
 
     @property
     def size(self) -> int:
@@ -280,6 +287,7 @@ class Seen:
             self.answered = ""
         if isinstance(message, Emit):
             self._emitted(message)
+            self._gave = True
         elif isinstance(message, Ack | Fail):
             self._settled(message.id)
         elif isinstance(message, Sync):
@@ -312,6 +320,8 @@ class Seen:
 
     def _synced(self) -> None:
         at = next((seq for seq, (asked, _) in self.pending.items() if asked not in {"tuple", "tick"}), None)
+        if at is not None and self.pending[at][0] == "next":
+            self._nexts.add(self._gave)
         if at is not None:
             self.naive.answered(self.pending[at][1])
             self.hasty.synced()
@@ -420,6 +430,7 @@ class Seen:
     def commanded(self, event: Event, message: SpoutCommand) -> None:
         """A command to a spout."""
         self._sent(event, COMMANDS.get(message.command, "next"), "")
+        self._gave = False
         if message.command in {"ack", "fail"}:
             self.ids.brought_back(message.id)
 

@@ -24,6 +24,8 @@ _BY_CAUSE: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "untestable
 
 _RARE = 8
 """A trouble of fewer subjects than one in so many of another's comes behind it: that one is met first."""
+_SELDOM = 4
+"""An account of a trouble that fewer than one in so many of its subjects give, beside one of the most, is chance."""
 _SHORT_STORY = 16
 """Events of a short story."""
 
@@ -195,7 +197,7 @@ def _trouble(alike: list[SubjectResult]) -> Trouble:
 def _place(cause: Cause, often: Counter[tuple[str, Certainty]]) -> tuple[object, ...]:
     # What is certain in a few of many of them alone is seldom the better account.
     count = often[cause.id, cause.certainty]
-    return count * _RARE < max(often.values()), cause.certainty == "likely", -count, *_telling(cause)
+    return count * _SELDOM < max(often.values()), cause.certainty == "likely", -count, *_telling(cause)
 
 
 def _telling(cause: Cause) -> tuple[object, ...]:
