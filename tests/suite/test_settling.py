@@ -18,7 +18,7 @@ from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Message, Tupl
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Judgement
-from multilang_cli.subject.options import Component, InputSource, RunOptions
+from multilang_cli.subject.options import Component, InputSource, RunOptions, StreamDeclaration
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.runner.case_run import CaseRun
@@ -126,6 +126,28 @@ def test_who_settles_only_as_a_heartbeat_comes_is_told_so(said: Any, times: int,
         feed.take([Event(seq, t, "in", body) for seq, (t, body) in enumerate(said)])
         settling.add(feed)
     assert (AT_HEARTBEATS in settling.notes(Component(command=("x",)))) is told
+
+
+def emit(*values: Any, anchor: str | None = None, stream: str = "default") -> Emit:
+    return Emit(list(values), stream, anchors=(anchor,) if anchor else ())
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ((ONE, emit("a", 1, anchor="1"), Ack("1"), TWO, emit("a", anchor="2")), True),
+        ((ONE, emit("a", 1, anchor="1"), emit("a", anchor="1", stream="other")), False),
+        ((of("1", "ours"), emit("a", 1, anchor="1"), emit("a", anchor="1")), False),
+        ((emit("a", 1), emit("a")), True),
+    ],
+)
+def test_who_emits_tuples_of_two_lengths_to_a_stream_is_told_so(said: Any, told: bool) -> None:
+    seen = Settling()
+    seen.add(fed(FedTuples([Sample(["x"])]), *said))
+    declared = {"default": StreamDeclaration(("a", "b"))}
+    for streams, expected in ((None, told), (declared, False)):
+        notes = seen.notes(Component(command=("x",), streams=streams))
+        assert any("values to the stream 'default'" in note for note in notes) is expected
 
 
 @pytest.mark.parametrize(

@@ -203,9 +203,9 @@ def _result(run: Run) -> RunResult:
         subjects=(*subjects, *run.without_a_case()),
         complete=not remaining,
         notes=(
+            *run.settling.notes(run.subject.component),
             *_notes(run.subject),
             *_unjudged(run),
-            *run.settling.notes(run.subject.component),
             *run.idle.notes,
             *run.replays.notes(run.subject.component),
             *run.notes,

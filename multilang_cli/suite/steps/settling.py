@@ -33,6 +33,10 @@ AT_HEARTBEATS = (
     "it settles what it was fed last only when a heartbeat comes, up to a second later: flush stdout behind each ack, "
     "unless that is meant"
 )
+UNEVEN = (
+    "it emits tuples of {counts} values to the stream {stream!r}: a stream has one number of fields, and Storm refuses "
+    "all that have another (say which is right, and have it judged: --stream {stream}:FIELDS)"
+)
 UNSETTLED = "was settled before it ended: see whether it acks them once that is mended"
 REFUSED = (
     "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
@@ -76,8 +80,9 @@ class FedTuples:
     `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
     `emitted` and `anchored`: how many; `good` and `refused`: how many of the samples were acked, and failed. `starved`:
     none was settled in a time in which it should have been. `slowest`, `quickest`: seconds that one took to be settled.
-    `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none. `woken`: of the
-    last settled, True if that came just behind a heartbeat, long after it was fed, False if before any; None: neither.
+    `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none. `arities`:
+    by stream, how many values what it emitted of a sample, or as a spout, had. `woken`: of the last settled, True if
+    that came just behind a heartbeat, long after it was fed, False if before any; None: neither.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -86,6 +91,7 @@ class FedTuples:
         self.starved = self.died = False
         self.slowest, self.quickest = 0.0, inf
         self.scant: tuple[int, int] | None = None
+        self.arities: dict[str, set[int]] = {}
         self.woken: bool | None = None
         self._beat = -inf
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
@@ -122,8 +128,7 @@ class FedTuples:
             elif isinstance(body, Ack | Fail):
                 self._settled(body, event.t)
             elif isinstance(body, Emit):
-                self.emitted += 1
-                self.anchored += bool(body.anchors)
+                self._emitted(body)
             elif isinstance(body, Malformed):
                 self.anchored += sum(isinstance(meant, Emit) and bool(meant.anchors) for meant in body.salvage)
             elif isinstance(body, StdinClosed | Signalled):
@@ -143,6 +148,13 @@ class FedTuples:
             self.fed += 1
             self._began = t if self._began is None else self._began
             self.open[message.id] = Fed(self.fed, message, t)
+
+    def _emitted(self, said: Emit) -> None:
+        self.emitted += 1
+        self.anchored += bool(said.anchors)
+        of = [self.open.get(anchor) for anchor in said.anchors]
+        if not self.fed or (of and all(each is not None and self.is_sample(each.message) for each in of)):
+            self.arities.setdefault(said.stream, set()).add(len(said.values))
 
     def _settled(self, said: Ack | Fail, t: float) -> None:
         fed = self.open.pop(said.id, None)
@@ -189,6 +201,7 @@ class Settling:
         self.starved = self.woken = self.prompt = 0
         self.slowest = self.pace = self.delay = 0.0
         self.scant: tuple[int, int] | None = None
+        self.arities: dict[str, set[int]] = {}
         self.failing: SubjectResult | None = None
         self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
             self.overworked
@@ -215,6 +228,8 @@ class Settling:
         self.delay = min(filter(None, (self.delay, feed.delay)), default=0.0)
         self.died = self.died or feed.died
         self.scant = self.scant or feed.scant
+        for stream, counts in feed.arities.items():
+            self.arities.setdefault(stream, set()).update(counts)
         self.woken += feed.woken is True
         self.prompt += feed.woken is False
         if feed.starved:
@@ -223,13 +238,25 @@ class Settling:
     def notes(self, component: Component) -> Sequence[str]:
         """Notes for its user although nothing is wrong."""
         # A word or two at its start are no answers to what it was fed.
+        uneven = () if component.streams is not None or component.testee else self._uneven()
         answers = self.died and self.fed and 2 * self.emitted >= self.fed
         if answers and not (self.settled or self.starved or component.settles):
-            return (f"it emitted {self.emitted} tuples, and none of the {self.fed} that it was fed {UNSETTLED}",)
+            return (
+                f"it emitted {self.emitted} tuples, and none of the {self.fed} that it was fed {UNSETTLED}",
+                *uneven,
+            )
         unfollowed = component.testee or component.conf.get(ACKERS) == 0
         unanchored = not unfollowed and self.acked and self.emitted and not self.anchored
         late = self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles
-        return tuple(note for note, holds in ((UNANCHORED, unanchored), (AT_HEARTBEATS, late)) if holds)
+        told = tuple(note for note, holds in ((UNANCHORED, unanchored), (AT_HEARTBEATS, late)) if holds)
+        return (*uneven, *told)
+
+    def _uneven(self) -> tuple[str, ...]:
+        return tuple(
+            UNEVEN.format(counts=" and ".join(map(str, sorted(counts))), stream=stream)
+            for stream, counts in self.arities.items()
+            if len(counts) > 1
+        )
 
     def judged(self, component: Component) -> Judgement | None:
         """The verdict on the run as a whole; None if nothing, or if it was not fed enough to tell."""
