@@ -55,6 +55,10 @@ def test_a_word_comes_twice_before_another() -> None:
     assert any(word in words[:at] for at, word in enumerate(words[:-1])), "without twins a list would have no gap"
 
 
+def test_a_word_is_the_line_that_ends_a_message() -> None:
+    assert any("end" in text.split(" ") for text in DIFFICULT), "who reads word by word would not be found"
+
+
 @pytest.mark.parametrize("texts", [1, 10])
 def test_a_large_tuple_is_large_whatever_texts_it_has(texts: int) -> None:
     ((*made, number),) = shaped([*"abcdefghij"[:texts], 1], "large")

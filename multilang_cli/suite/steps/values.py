@@ -25,7 +25,7 @@ DIFFICULT = tuple(
         "\U0001f478 \U0001f478\U0001f3fd",
         "a\u2028b\u2029c\u0085d",
         '</script> {" \\/ \\u0041 \\\\',
-        "é 100 % %s %d",
+        "é at the end of 100 % %s %d",
     )
 ) + tuple(f"{'ab'[:shift]}{'雪' * 20} plain words of ours" for shift in range(3))
 """The same with what breaks where it is not UTF-8 and JSON all the way: characters beyond ASCII and beyond the BMP,
