@@ -51,12 +51,12 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 
     `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
     was there while it was silent. `pieced`: the messages, by seq, that were written to it in parts. `answers`: what it
-    is known to answer where it comes whole: handshake, tuple, heartbeat, a command by its name. `forgets`: it was seen
-    to leave whole tuples open. `late`: the beginning of the conversation is not among its events. `stood`: where in the
-    user's own file it was when it was silent for good. `starter`: the line that starts the program which wrote the text
-    on stdout. `sizes`: the bytes of those events, by seq, of which not all are in `raw`. `storm`: the version asked.
-    `sources`: lines of its source, by file. `misplaced`: a file of its pid's name
-    stands beside the pid directory. `held`: the memory at which it was stopped, in words.
+    is known to answer where it comes whole: handshake, tuple, heartbeat, a command by its name. `forgets`: of
+    which it was seen to leave whole ones unanswered. `late`: the beginning of the conversation is not among its events.
+    `stood`: where in the user's own file it was when it was silent for good. `starter`: the line that starts the
+    program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all are in `raw`.
+    `storm`: the version asked. `sources`: lines of its source, by file. `misplaced`: a file of its pid's name stands
+    beside the pid directory. `held`: the memory at which it was stopped, in words.
     """
 
     stderr: str = ""
@@ -64,7 +64,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     handled: bool = False
     pieced: Collection[int] = ()
     answers: Collection[str] = ()
-    forgets: bool = False
+    forgets: Collection[str] = ()
     late: bool = False
     stood: Place | None = None
     starter: Place | None = None

@@ -197,11 +197,11 @@ class Seen:
         self.struck: Asked = ""
         self.answered: Asked = ""
 
-    def loses(self, pieced: Collection[int], answers: Collection[str], *, forgets: bool = False) -> bool:
+    def loses(self, pieced: Collection[int], answers: Collection[str], *, forgets: Collection[str] = ()) -> bool:
         """True if all that it has not answered was `pieced`, and it answers such messages where they come whole.
 
         `answers`: of which it is known from elsewhere: handshake, tuple, heartbeat, or the name of a command;
-        `forgets`: that it leaves whole tuples open.
+        `forgets`: of which it leaves whole ones unanswered.
         """
         if self.phase == "handshake":
             return "handshake" in answers and self._greeted in pieced
@@ -209,7 +209,7 @@ class Seen:
         # A sync does not say which heartbeat it answers: that of a whole one behind is taken for an answer to this.
         parts = Counter(asked for seq, asked in self._sent_as.items() if seq in pieced)
         lost = {*pending, *(("tuple",) if self._open else ())}
-        known = all(a in self._answers or a in answers for a in lost) and not (forgets and "tuple" in lost)
+        known = all(a in self._answers or a in answers for a in lost) and lost.isdisjoint(forgets)
         # Who answers one of the same kind that came in pieces, loses none.
         all_lost = all(parts[asked] == count for asked, count in pending.items())
         return bool(lost) and known and all_lost and {*self._open.values()} <= {*pieced}

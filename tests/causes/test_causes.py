@@ -16,6 +16,8 @@ from multilang_cli.causes.unheard import what_they_are
 from tests import notation
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from multilang_cli.causes.model import Cause, Example, KnownCause
     from multilang_cli.protocol.words.events import Event
 
@@ -32,7 +34,7 @@ def facts_in(
     handled: bool = False,
     pieced: tuple[int, ...] = (),
     answers: tuple[str, ...] = (),
-    forgets: bool = False,
+    forgets: Collection[str] = (),
     by_child: bool = False,
     language: str = "",
     line: str = "",
@@ -292,8 +294,19 @@ def test_what_is_lost_in_pieces_is_what_is_answered_whole(name: str) -> None:
 def test_who_leaves_whole_tuples_open_does_not_lose_pieces() -> None:
     events = notation.parse(TUPLES)
     pieced = (events[2 - TUPLES.count("\n")].seq,)
-    facts = facts_in(events, "bolt", pieced=pieced, forgets=True)
+    facts = facts_in(events, "bolt", pieced=pieced, forgets={"tuple"})
     assert [each.id for each in diagnose(facts, CAUSES.values(), RULES)][:1] == ["forgets-tuples"]
+
+
+def test_who_leaves_whole_heartbeats_unanswered_does_not_lose_pieces() -> None:
+    talk, at, answers, cause = PIECES["a heartbeat"]
+    events = notation.parse(talk)
+    pieced = tuple(len(events) - talk.count("\n") + each for each in at)
+    told = [
+        diagnose(facts_in(events, "bolt", pieced=pieced, answers=answers, forgets=forgets), CAUSES.values(), RULES)[0]
+        for forgets in ((), {"heartbeat"})
+    ]
+    assert told[0].id == cause != told[1].id
 
 
 def test_an_end_that_came_later_is_not_the_place_of_what_was_wrong_before() -> None:

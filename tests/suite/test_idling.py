@@ -26,6 +26,24 @@ say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
 message()
 """
 
+ROWS = """
+import json, os, sys
+pauses, left, paused, asked = "pauses" in sys.argv, int(sys.argv[1]), False, 0
+def message(): return json.loads("".join(iter(sys.stdin.readline, "end\\n")))
+def say(**said): print(json.dumps(said), "end", sep="\\n", flush=True)
+pid_dir = message()["pidDir"]
+say(pid=os.getpid())
+open(f"{pid_dir}/{os.getpid()}", "w").close()
+while True:
+    command = message()["command"]
+    paused = paused or (pauses and command == "deactivate")
+    if command == "next" and left and not paused:
+        left -= 1
+        say(command="emit", tuple=[left], id=left, need_task_ids=False)
+    say(command="sync")
+"""
+"""A spout of so many rows; the one that pauses never goes on."""
+
 
 def test_a_spout_that_emits_nothing_is_asked_for_long_once() -> None:
     idle = Idle()
@@ -114,6 +132,20 @@ def test_a_spout_without_ids_is_not_asked_for_them_in_every_case(tmp_path: Path)
     result = run([*RIGHT, "no-ids"], "spout", tmp_path, include=("spout.sync.ack", "spout.sync.fail"), exhaustive=False)
     reasons = [subject.reason for subject in result.subjects]
     assert reasons == ["it emitted no tuple with an id in 20 calls of next", "it emits no tuple with an id"]
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("arguments", "verdict"), [(["1000000", "pauses"], "warn"), (["1000000"], "pass"), (["5"], "skip"), (["8"], "pass")]
+)
+def test_a_spout_that_stays_paused_is_told_of_where_others_may_be_dry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], verdict: str
+) -> None:
+    monkeypatch.setattr(spout_steps, "IDLE_FOR_GOOD", 0.5)
+    cases = ("stdout.clean", "spout.reactivate")
+    result = run([sys.executable, "-c", ROWS, *arguments], "spout", tmp_path, include=cases, exhaustive=False)
+    assert [subject.verdict for subject in result.subjects] == ["pass", verdict]
+    assert ("it emitted at each of 5 calls" in result.subjects[1].reason) == (verdict == "warn")
 
 
 @pytest.mark.component

@@ -37,6 +37,16 @@ def test_one_that_comes_again_by_its_id_or_values_is_enough(emit: dict[str, obje
     assert after(emit) == ()
 
 
+@pytest.mark.parametrize(("id_", "told"), [(2**62 + 2**20, True), (2**62 + 1, False), (7, False)])
+def test_an_id_that_a_double_holds_by_chance_is_no_replay(id_: int, told: bool) -> None:
+    seen, lost = Replays(), [*range(FAILED_FOR_GOOD - 1), id_]
+    lines = [json.dumps({"command": "emit", "id": each, "tuple": [f"row {each}"]}) for each in lost]
+    talk = [f"< {line}" for line in lines] + [f'> {{"command":"fail","id":{each}}}' for each in lost]
+    talk += ['> {"command":"next"}'] * CALLS + [f"< {lines[-1]}"]
+    ReplayWatch(seen).take(notation.parse("\n".join(talk)))
+    assert bool(seen.notes(SPOUT)) is told
+
+
 def test_other_tuples_are_none_of_those_that_failed() -> None:
     assert after({"id": "m9", "tuple": ["m9", 1]}) != ()
 

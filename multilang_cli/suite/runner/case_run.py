@@ -37,10 +37,10 @@ from multilang_cli.suite.cases.case import shipped
 from multilang_cli.suite.cases.plans import streams_of
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.steps.operations import OPERATIONS
-from multilang_cli.suite.steps.settling import LEFT_OPEN, FedTuples
+from multilang_cli.suite.steps.settling import FedTuples
 from multilang_cli.suite.steps.stage import LISTENED_TO, NotExercised, Stage, Stop
 from multilang_cli.suite.steps.ticks import declared_ticks, takes_ticks
-from multilang_cli.suite.verdict.causes import LastWords, causes_of, hear_out
+from multilang_cli.suite.verdict.causes import UNANSWERED, LastWords, causes_of, hear_out
 from multilang_cli.suite.verdict.own_side import OwnSide
 from multilang_cli.suite.verdict.refusals import (
     DEATHS,
@@ -114,7 +114,7 @@ class CaseRun:
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
     became of what it was fed; `settling`: how it settles, from the cases before. `idle`: of a spout's
     empty calls; `replays`: of what failed. `answers`: what it is known to answer where it comes whole, and at the
-    end more: handshake, tuple, heartbeat, command. `forgets`: it was seen to leave whole tuples open, also here.
+    end more: handshake, tuple, heartbeat, command. `forgets`: of which it leaves whole ones unanswered, also here.
     `on_wait`: told of long waits.
     """
 
@@ -144,7 +144,7 @@ class CaseRun:
         self._short = short is not None
         self.idle: Idle | None = None
         self.answers: frozenset[str] = frozenset()
-        self.forgets = False
+        self.forgets: frozenset[str] = frozenset()
         self.replays = Replays()
         if short is not None:
             self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
@@ -156,7 +156,7 @@ class CaseRun:
         self.beaten = False
         self._last = LastWords()
         self.hang: Hang | None = None
-        self._missing = ""
+        self._missing: Judgement | None = None
         self._stage: Stage | None = None
 
     def run(self) -> SubjectResult:
@@ -199,7 +199,7 @@ class CaseRun:
         result = self._judged(session, watch, began)
         if not session.stdin.pieces.pieced:
             self.answers |= self.coverage.seen & ANSWERED if result.verdict == "pass" else frozenset()
-            self.forgets = self.forgets or not LEFT_OPEN.isdisjoint(finding.rule for finding in session.findings)
+            self.forgets |= {UNANSWERED[finding.rule] for finding in session.findings if finding.rule in UNANSWERED}
         if ours is not None and ours.fault:
             result = self._at_fault(result, ours.fault)
         if result.verdict in {"pass", "skip"} and not self.subject.options.record_all:
@@ -282,7 +282,7 @@ class CaseRun:
         except Stop:
             pass
         except NotExercised as nothing:
-            self._missing = str(nothing)
+            self._missing = Judgement(nothing.verdict, str(nothing))
             self._let_it_finish(stage)
         self.said_pid = stage.said_pid or not session.judge.expecting_pid
 
@@ -352,7 +352,7 @@ class CaseRun:
             )
             verdict, reason = "untestable", why_refused(self.subject.component, session, watch)
         elif verdict == "pass" and self._missing:
-            verdict, reason = "skip", self._missing
+            verdict, reason = self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
         if self.feed.refused and not findings and (self._settling is None or self._settling.failing is None):
             self.failing = self._explained(result, session, watch, ())

@@ -79,7 +79,8 @@ class Run:
         self._acked: set[Like] = set()
         self.slow: Callable[[float], None] | None = None
         self._answers: frozenset[str] = frozenset()
-        self._beaten = self._forgets = False
+        self._beaten = False
+        self._forgets: frozenset[str] = frozenset()
         self._refused: dict[str, Refused] = {}
         self.settling = Settling()
         self._done: dict[int, SubjectResult] = {}
@@ -273,7 +274,7 @@ class Run:
                 self.seen |= run.coverage.seen
                 self.broken |= run.coverage.broken
                 self._acked |= run.acked
-                self._forgets = self._forgets or run.forgets
+                self._forgets |= run.forgets
                 self._answers |= run.answers
                 self._beaten = self._beaten or run.beaten
                 if run.refused is not None:

@@ -13,7 +13,11 @@ BUDGET = 2.0
 
 
 class Idle:
-    """Knowledge of a run about the calls of its spout. `limited`: False to ask as often as the cases say."""
+    """Knowledge of a run about the calls of its spout. `limited`: False to ask as often as the cases say.
+
+    `fruitful`: calls of one conversation, from its first on, that brought something each; at most in a run, and without
+    those behind a fail, which may bring the same again.
+    """
 
     def __init__(self, *, limited: bool = True) -> None:
         self.limited = limited
@@ -22,6 +26,7 @@ class Idle:
         self._without_ids = self._with_ids = 0
         self._sought = 0.0
         self._lull = 0
+        self.fruitful = 0
 
     @property
     def is_silent(self) -> bool:

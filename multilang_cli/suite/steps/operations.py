@@ -119,8 +119,11 @@ _OCCASIONS: dict[str, tuple[str, Callable[[Emit], bool]]] = {
 def _emits(stage: Stage, arguments: dict[str, Any]) -> None:
     """The case says something only if the component emitted; `anchored`, `direct`, `task_ids`: such a tuple.
 
-    A spout is asked until it does.
+    A spout is asked until it does; `again`: since it was deactivated, too.
     """
+    if isinstance(stage.shell, ShellSpout) and arguments.get("again"):
+        spout_steps.await_another(stage)
+        return
     if isinstance(stage.shell, ShellSpout):
         spout_steps.await_emit(stage)
     emits = stage.shell.kept.emits

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge.spout_rules import key_of
 from multilang_cli.suite.steps.idling import BUDGET, IDLE_FOR_GOOD
-from multilang_cli.suite.steps.stage import NotExercised
+from multilang_cli.suite.steps.stage import NotExercised, WentSilent
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Json
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 NEVER_EMITTED = "mlcheck: an id that was never emitted"
 MOST_TRIES = 20
 """Calls of next after which a spout counts as one that emits no ids."""
+BETWEEN_CALLS = 0.1
+"""Seconds between calls of one that has to find its source again."""
+STILL_PAUSED = (
+    "it emitted at each of {calls} calls of next, and at none of {more} once it was deactivated and activated again: "
+    "Storm asks it for more, and gets nothing (does `activate` undo what `deactivate` does, or did its source run dry?)"
+)
 
 
 def call(stage: Stage, arguments: dict[str, Any]) -> None:
@@ -43,6 +49,9 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
                 return
             ask(stage)
         else:
+            if command == "deactivate" and stage.paused is None:
+                stage.paused = (stage.calls, spout.kept.count)
+            stage.has_failed = stage.has_failed or command == "fail"
             stage.go_on(if_=spout.call(command, id_, stage.patience("sync")))
         if spout.session.now - began > seconds or _is_tired(stage):
             return
@@ -60,6 +69,9 @@ def ask(stage: Stage) -> None:
     stage.calls += 1
     stage.go_on(if_=spout.call("next", limit=stage.patience("sync")))
     if spout.kept.count > before:
+        if stage.fruitful == stage.calls - 1 and not stage.has_failed:
+            stage.fruitful = stage.calls
+            stage.idle.fruitful = max(stage.idle.fruitful, stage.fruitful)
         stage.idle.came(stage.idled)
         stage.idled = 0.0
     else:
@@ -87,6 +99,23 @@ def _may_emit_yet(stage: Stage) -> bool:
 def await_emit(stage: Stage) -> None:
     """Call next until the spout has emitted something, for as long as there is any use in it."""
     while stage.spout.active and _may_emit_yet(stage) and not (_is_tired(stage) or sleeps_next(stage)):
+        ask(stage)
+
+
+def await_another(stage: Stage) -> None:
+    """Call next until an activated spout emits as it did before it was deactivated. Raises WentSilent if it does not.
+
+    Only one is waited for that emitted at each call, and more often than that in another conversation: the source of
+    others may be dry.
+    """
+    spout, (calls, emitted) = stage.spout, stage.paused or (0, 0)
+    if not 0 < calls == stage.fruitful < stage.idle.fruitful:
+        return
+    until = spout.session.now + IDLE_FOR_GOOD
+    while spout.kept.count == emitted:
+        if spout.session.now > until:
+            raise WentSilent(STILL_PAUSED.format(calls=calls, more=stage.calls - calls))
+        spout.session.wait(lambda: False, BETWEEN_CALLS, "output", quietly=True)
         ask(stage)
 
 
@@ -153,4 +182,5 @@ def settle_pending(stage: Stage, arguments: dict[str, Any]) -> None:
     spout.kept.emits.clear()
     commands = cycle(("fail", "ack") if arguments["command"] == "either" else (str(arguments["command"]),))
     for command, id_ in zip(commands, reversed(pending) if arguments.get("backwards") else pending, strict=False):
+        stage.has_failed = stage.has_failed or command == "fail"
         stage.go_on(if_=spout.call(command, id_, stage.limits["sync"]))

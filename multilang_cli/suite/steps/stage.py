@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Handshake
+    from multilang_cli.reports.model import Verdict
 
 LISTENED_TO = 1.0
 """Seconds for which a component that is never quiet is listened to."""
@@ -30,7 +31,18 @@ class Stop(Exception):  # noqa: N818 (no error: the judge's findings are)
 
 
 class NotExercised(Exception):  # noqa: N818 (no error)
-    """The component gave no occasion: the message says what it never did."""
+    """The component gave no occasion: the message says what it never did.
+
+    `verdict`: on the case, if nothing is wrong in it.
+    """
+
+    verdict: Verdict = "skip"
+
+
+class WentSilent(NotExercised):
+    """The component no longer does what it did before, and may have a reason that is not seen from here."""
+
+    verdict = "warn"
 
 
 class Stage:
@@ -42,7 +54,8 @@ class Stage:
     it may refuse all that is made up, and `may_refuse` that it was given such. `settled`: ids that a spout's acks and
     fails were about. `feed`: what a bolt was fed so far, `settling`: how it settles, in all of the run;
     `settles_declared`: somebody said so. `idle`: what is known of a spout's empty calls; `idled`: seconds of those
-    since it emitted last; `calls`: of next, so far.
+    since it emitted last; `calls`: of next, so far, of which the first `fruitful` brought something each; `paused`:
+    calls, and tuples, before it was deactivated first; `has_failed`: it was told of a fail.
     """
 
     def __init__(
@@ -62,7 +75,9 @@ class Stage:
         self.session = shell.session
         self.idle = idle or Idle(limited=False)
         self.idled = 0.0
-        self.calls = 0
+        self.calls = self.fruitful = 0
+        self.has_failed = False
+        self.paused: tuple[int, int] | None = None
         self.samples = samples
         self.handshake = handshake
         self.accepts = accepts

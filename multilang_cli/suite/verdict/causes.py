@@ -47,6 +47,13 @@ if TYPE_CHECKING:
 
 SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unanswered", "sync-missing"})
 """Rules that are broken by silence."""
+UNANSWERED = {
+    "tuple-unsettled": "tuple",
+    "tuple-forgotten": "tuple",
+    "heartbeat-unanswered": "heartbeat",
+    "heartbeat-timeout": "heartbeat",
+}
+"""Rules that are broken by leaving something unanswered, and what that is."""
 OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
 """Rules that a component breaks by not ending."""
 _PID_FILE = "pid-file-missing"
@@ -79,7 +86,7 @@ def causes_of(
     made_up: bool = False,
     last: LastWords | None = None,
     answers: Collection[str] = (),
-    forgets: bool = False,
+    forgets: Collection[str] = (),
     held: str = "",
 ) -> tuple[Cause, ...]:
     """The causes of what was found in a conversation. `answers`, `forgets`, `held`: see `Known`."""
