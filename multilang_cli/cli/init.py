@@ -21,6 +21,7 @@ def init(
 ) -> None:
     """Write mlcheck.toml for components that there are already: names, commands, inputs, groupings, outputs.
 
-    SOURCE: a Flux file, the folder of a streamparse project (with topologies/), or a folder of programs, such as
-    Storm's resources; the working directory by default. Nothing is started, and no file is overwritten.
+    SOURCE: a Flux file or the folder it lies in, the folder of a streamparse project (with topologies/), or a folder
+    of programs, such as Storm's resources; the working directory by default. Nothing is started, and no file is
+    overwritten.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from multilang_cli.subject.options import Component
 
 FLUX = (".yaml", ".yml")
+_COMPONENTS = re.compile(rb"^(spouts|bolts):", re.MULTILINE)
+_LOOKED_AT = 1 << 20
+"""Bytes in which a Flux file names its spouts or bolts."""
 
 
 class InitFlags(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +72,8 @@ def init_given(flags: InitFlags, components_of_flux: Callable[[str], tuple[Compo
 def _found(path: Path, components_of_flux: Callable[[str], tuple[Component, ...]]) -> tuple[tuple[Component, ...], str]:
     """The components, and what they were read from in words. Raises CommandError."""
     try:
+        if not (path / "topologies").is_dir() and path.is_dir():
+            path = _flux_in(path) or path
         if path.suffix in FLUX and path.is_file():
             return components_of_flux(str(path)), f"the Flux file {path.name}"
         if (path / "topologies").is_dir():
@@ -82,6 +88,19 @@ def _found(path: Path, components_of_flux: Callable[[str], tuple[Component, ...]
     except SyntaxError as error:
         raise CommandError(f"init: {error.filename}:{error.lineno}: this is not Python 3: {error.msg}.") from None
     raise CommandError(f"init: {path} is neither a Flux file (.yaml) nor a folder.")
+
+
+def _flux_in(folder: Path) -> Path | None:
+    """The Flux file that lies in a folder; None if there is none. Raises CommandError if there are several."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix in FLUX and path.is_file():
+            with path.open("rb") as file:
+                found += [path] if _COMPONENTS.search(file.read(_LOOKED_AT)) else []
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise CommandError(f"init: there are several Flux files: {names}; name one, or the folder of the programs.")
+    return found[0] if found else None
 
 
 def _from_here(component: Component, home: Path) -> Component:

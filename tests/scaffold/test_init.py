@@ -75,6 +75,18 @@ def test_a_flux_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bolt.sources == (InputSource("lines", "default", ("line", "number"), grouping=by_line),)
 
 
+def test_a_folder_with_a_flux_file_is_read_from_that(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "resources").mkdir()
+    (here / "resources" / "other.py").touch()
+    (here / "docker-compose.yaml").write_text("services: {}\n", encoding="utf-8")
+    for name in ("topology.yaml", "later.yml"):
+        (here / name).write_text(FLUX, encoding="utf-8")
+    assert dispatch(["init"]) == 2
+    assert "several Flux files: later.yml, topology.yaml; name one" in capsys.readouterr().err
+    (here / "later.yml").unlink()
+    assert [*made(here)] == ["lines", "split-it"]
+
+
 def test_stand_ins_are_nobody_s_components(here: Path) -> None:
     assert [*made(here, str(data_path("examples", "topologies", "split-count.yaml")))] == ["split", "count"]
 
