@@ -66,7 +66,8 @@ def _language(kind: str, name: str | None) -> Language:
         near = get_close_matches(name.lower(), known, n=1)
         hint = f"; did you mean {near[0]}?" if near else "."
         what = "language" if kind in NAMES else "testee in"
-        raise CommandError(f"new: there is no {what} {name[:60]!r}{hint} There are {listed}.")
+        other = "" if kind in NAMES else " For another, write it by hand: `mlcheck docs testees` has the contract."
+        raise CommandError(f"new: there is no {what} {name[:60]!r}{hint} There are {listed}.{other}")
     return known[name.lower()]
 
 
