@@ -121,6 +121,14 @@ def test_cases_with_one_cause_are_one_annotation() -> None:
     assert "Again: mlcheck run bolt.py -k bolt.settle.once" in found[0].data.splitlines()
 
 
+def test_what_was_not_tested_is_one_annotation_however_many_reasons_there_are() -> None:
+    run = result(*GREEN)
+    reasons = (Untested(reason="no ticks", ids=("a", "b")), Untested(reason="no samples", ids=("c",)))
+    (notice,) = annotated(msgspec.structs.replace(run, untested=reasons))
+    assert (notice.name, notice.properties["title"]) == ("notice", "3 not tested")
+    assert notice.data.splitlines() == ["no ticks: a, b", "no samples: c"]
+
+
 @pytest.mark.parametrize(("strict", "level"), [(False, "warning"), (True, "error")])
 def test_warnings_that_count_are_errors(strict: bool, level: str) -> None:
     assert [each.name for each in annotated(result(WARNED, strict=strict))] == [level]

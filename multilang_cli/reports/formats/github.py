@@ -137,9 +137,10 @@ def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> l
     for part in parts:
         if part.gates and part.exit_code and not any(each.level == "error" for each in found):
             found.append(Annotation("error", f"{name}{word_of(part)}", tuple(_run_lines(part)), file))
-    for untested in untested_in_all(parts):
-        title = f"{name}{len(untested.ids)} not tested"
-        found.append(Annotation("notice", title, (untested.reason, some_of(untested.ids))))
+    untested = untested_in_all(parts)
+    if untested:
+        lines = tuple(f"{each.reason}: {some_of(each.ids)}" for each in untested)
+        found.append(Annotation("notice", f"{name}{sum(len(each.ids) for each in untested)} not tested", lines))
     known = [subject.id for subject in subjects_in(parts, "xfail")]
     if known:
         found.append(Annotation("notice", f"{name}known failures", (some_of(known, 20),)))
