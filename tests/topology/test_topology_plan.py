@@ -138,6 +138,7 @@ def test_the_command_draws_it(capsys: pytest.CaptureFixture[str], monkeypatch: p
     shown = capsys.readouterr().out.splitlines()
     assert shown[0] == "shell-topology, Storm 2.8.3"
     assert "splitsentence  bolt, task 5: python3 splitsentence.py" in shown
+    assert "log  bolt, task 3: mlcheck's own log_info_bolt.py" in shown
     assert "    --FIELDS word--> count 2" in shown
     assert "worker 0  __acker 1, sentence-spout 4, splitsentence 5, count 2, log 3" in shown
     assert shown[-1].lstrip().startswith("only a run tells") or "only a run tells" in shown[-2]

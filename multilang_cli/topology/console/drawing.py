@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from multilang_cli import topology
 from multilang_cli.topology.planning import ranges
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.model import Notice
     from multilang_cli.topology.planning import ComponentPlan, Plan
 
+OURS = Path(topology.__file__).parent
 _RUN_TELLS = (
     "whether spouts give message ids, whether bolts anchor what they emit, and whether they settle every tuple: "
     "mlcheck topology run"
@@ -60,13 +63,19 @@ def _settings(plan: Plan) -> str:
 def _component(page: Page, component: ComponentPlan) -> None:
     tasks, executors = list(component.tasks), component.executors
     shared = f" in {executors} executor{'s' * (executors != 1)}" if executors != len(tasks) else ""
-    page.para(f"{component.kind}, {_tasks(tasks)}{shared}: {shlex.join(component.command)}", label=component.id, hang=2)
+    page.para(f"{component.kind}, {_tasks(tasks)}{shared}: {_program(component.command)}", label=component.id, hang=2)
     for stream in component.streams:
         page.line(f"{stream.name} ({', '.join(stream.fields)})", indent=2)
         for edge in stream.consumers:
             page.line(f"--{edge.grouping}--> {edge.target} {ranges(edge.tasks) or '(no tasks)'}", indent=4)
         if not stream.consumers:
             page.line("--> nobody", indent=4)
+
+
+def _program(command: Sequence[str]) -> str:
+    """A command; of a program of mlcheck's own its name, for its path is of no use to anybody."""
+    program = Path(command[-1])
+    return f"mlcheck's own {program.name}" if OURS in program.parents else shlex.join(command)
 
 
 def _tasks(tasks: Sequence[int]) -> str:
