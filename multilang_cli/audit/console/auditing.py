@@ -64,7 +64,7 @@ def audit_given(flags: AuditFlags) -> int:
     settings = _settings(table_format) | pairs_of(_WHAT, flags.spark_conf)
     found = _found(flags.inputs, None)
     started = "by spark-submit" if SUBMITTED in os.environ else flags.master
-    remark(f"{len(found.transcripts)} files; Spark is started: {started}")
+    remark(f"{len(found.transcripts)} files; starting Spark: {started}")
     files = (*found.transcripts, *found.histories)
     size = inputs.size(files) if files else inf
     with running(

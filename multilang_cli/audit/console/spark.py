@@ -61,6 +61,8 @@ def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: b
     try:
         if not quiet:
             return session(master, settings, quiet=False, **how)
+        # PySpark warns of each pandas that is newer than itself, which nobody who reads the screen can change.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         # Py4J logs what interrupts it, with its stack; without a handler Python would print that.
         logging.getLogger().addHandler(logging.NullHandler())
         with _java_unheard():
