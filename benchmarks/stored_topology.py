@@ -23,8 +23,9 @@ from multilang_cli.topology.engine import workers
 from multilang_cli.topology.engine.engine import Engine
 from multilang_cli.topology.engine.setup import Goal, Setup, set_up
 from multilang_cli.topology.flux import read_flux
-from multilang_cli.topology.history_file import NAME, HistoryFile
+from multilang_cli.topology.history_file import HistoryFile
 from multilang_cli.topology.running import prepare
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -224,7 +225,7 @@ class StoredRun:
 
     def _run(self) -> int:
         engine = self._engine
-        with HistoryFile(self._folder / NAME, self._setup.redactor()) as history:
+        with HistoryFile(self._folder / HISTORY, self._setup.redactor()) as history:
             self._listeners.append(history.take)
             outcome = engine.run()
         if not outcome.drained or outcome.why or engine.flow.unsettled:

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from multilang_cli.reports.escape import decode
 from multilang_cli.transcript.given import NO_SECRETS, GivenSecrets
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".ndjson", ".ndjson.gz", ".ndjson.zst")
 """How transcripts in folders end."""
-HISTORY = "history.ndjson"
 MOST_NAMED = 20
 """Files of a kind that are named; of more, the number is given."""
 _OPENING = b'{"transcript":'

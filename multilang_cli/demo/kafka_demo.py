@@ -12,7 +12,8 @@ from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import remark, write
 from multilang_cli.topology.console.running import TopologyFlags, run_given
 from multilang_cli.topology.history import Emitted
-from multilang_cli.topology.history_file import NAME, read_history
+from multilang_cli.topology.history_file import read_history
+from multilang_cli.transcript.naming import HISTORY
 
 IDLE = 60.0
 """Seconds that the demo waits for a spout that emits nothing: the broker is new."""
@@ -59,7 +60,7 @@ def demo_given(flags: DemoFlags) -> int:
 def _show_counts(folder: Path) -> None:
     """The last count of each word that the bolt emitted."""
     counts: dict[str, int] = {}
-    for event in read_history(folder / NAME):
+    for event in read_history(folder / HISTORY):
         if isinstance(event, Emitted) and event.message_id is None:
             word, count = json.loads(event.values)
             counts[word] = max(count, counts.get(word, 0))

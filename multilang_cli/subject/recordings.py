@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli.terminal.exits import CommandError
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,12 +31,19 @@ def spare(command: str, outputs: Iterable[str | Path], recorded: Iterable[str | 
 
 
 def _files_of(command: str, name: str) -> list[str]:
-    """A file, or the transcripts in a directory. Raises CommandError if it has none."""
+    """A file, or the transcripts in a directory, else in those below it. Raises CommandError if there are none.
+
+    A run of a topology or of several components has them in directories below its own.
+    """
     if not os.path.isdir(name):  # noqa: PTH112 (a name that is too long is none)
         return [name]
-    named = (path for pattern in ("*.ndjson", "*.ndjson.gz") for path in Path(name).glob(pattern))
-    # To open a pipe that somebody has put there would wait for a writer.
-    found = sorted(str(path) for path in named if path.is_file())
+    found = _transcripts_in(name, "*") or _transcripts_in(name, "**/*")
     if not found:
         raise CommandError(f"{command}: {name}: there are no transcripts (*.ndjson, *.ndjson.gz) in this directory.")
     return found
+
+
+def _transcripts_in(directory: str, anything: str) -> list[str]:
+    named = {path for end in (".ndjson", ".ndjson.gz") for path in Path(directory).glob(anything + end)}
+    # To open a pipe that somebody has put there would wait for a writer.
+    return sorted(str(path) for path in named if path.name != HISTORY and path.is_file())

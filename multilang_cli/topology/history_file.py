@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from multilang_cli.transcript.redact import Redactor
 
-NAME = "history.ndjson"
 BUFFERED_EVENTS = 4096
 """Events that are kept before they are written."""
 

@@ -21,7 +21,8 @@ from multilang_cli.reports.html.tree_steps import tree_section
 from multilang_cli.topology.blame import told
 from multilang_cli.topology.flow_graph import FlowGraph
 from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Faulted, Lost, TupleSettled
-from multilang_cli.topology.history_file import NAME, read_history
+from multilang_cli.topology.history_file import read_history
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +44,7 @@ _NOTE = "As the history has it: every tuple, who it went to, and the ack val tha
 def sections_of(run: TopologyRun, setup: Setup) -> Iterator[AnySection]:
     """Sections of a run's page besides its subjects and conversations. Reads the run's history."""
     drawing, graph = _Drawing(), FlowGraph(setup.topology, setup.layout.components)
-    for event in read_history(setup.folder / NAME):
+    for event in read_history(setup.folder / HISTORY):
         drawing.take(event)
         graph.take(event)
     yield graph.section()

@@ -28,13 +28,14 @@ from multilang_cli.topology.engine.engine import Engine
 from multilang_cli.topology.engine.logged import GIVEN_UP
 from multilang_cli.topology.engine.tally import Tally
 from multilang_cli.topology.faults.injector import Injector
-from multilang_cli.topology.history_file import NAME, HistoryFile, read_history
+from multilang_cli.topology.history_file import HistoryFile, read_history
 from multilang_cli.topology.java.groupings import CustomGroupings
 from multilang_cli.topology.judging import facts_of, subject_of
 from multilang_cli.topology.model import QUEUED
 from multilang_cli.topology.queue.server import ADDRESS, QueueServer
 from multilang_cli.topology.risks import RiskScan
 from multilang_cli.transcript.format import TranscriptError
+from multilang_cli.transcript.naming import HISTORY
 from multilang_cli.transcript.private import make_private
 from multilang_cli.transcript.read import read as read_transcript
 
@@ -94,9 +95,9 @@ def prepare(folder: Path) -> None:
         make_private(folder)
         with _alone(folder):
             left = _left(folder)
-            if left and not (folder / NAME).exists():
+            if left and not (folder / HISTORY).exists():
                 raise FolderError(f"{left[0]} is of no run of a topology; choose another folder (--record DIR)")
-            for file in (*left, folder / NAME):
+            for file in (*left, folder / HISTORY):
                 file.unlink(missing_ok=True)
             for name in _PARTS:
                 make_private(folder / name)
@@ -169,13 +170,13 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
     listeners: list[Callable[[Happening], object]] = []
     engine = Engine(setup, listeners, acting=bool(setup.faults))
     injector = Injector(engine, setup.faults)
-    with HistoryFile(setup.folder / NAME, setup.redactor()) as history:
+    with HistoryFile(setup.folder / HISTORY, setup.redactor()) as history:
         listeners += [history.take, injector] if setup.faults else [history.take]
         if (listener := watch(engine)) is not None:
             listeners.append(listener)
         outcome = engine.run()
     judge, seen = Judge(facts_of(setup)), RiskScan(setup.topology)
-    for event in read_history(setup.folder / NAME):
+    for event in read_history(setup.folder / HISTORY):
         judge.take(event)
         seen.take(event)
     held = judge.finish()
@@ -185,7 +186,7 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
     result = _result(setup, engine, outcome, began, (held, injector.spared, notes), strict=strict)
     write_whole(setup.folder / RESULT, to_json(result).encode())
     concerned = [number for each in held for number in each.emissions] + judge.measures.failed_emissions
-    tales = stories(read_history(setup.folder / NAME), concerned[:MOST_STORIES], setup.layout.components)
+    tales = stories(read_history(setup.folder / HISTORY), concerned[:MOST_STORIES], setup.layout.components)
     return TopologyRun(result, outcome, _tallies(setup, engine), held, judge.measures, judge.account, tuple(tales))
 
 

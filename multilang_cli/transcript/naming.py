@@ -1,8 +1,11 @@
-"""Names of files that are made of what others named: ids of components and topologies."""
+"""Names of files: of a kind, or made of what others named, ids of components and topologies."""
 
 from __future__ import annotations
 
 import re
+
+HISTORY = "history.ndjson"
+"""The history of a topology's run, which lies in the folder with its transcripts and is none."""
 
 _UNSAFE = re.compile(r"[^\w.\-]")
 _LONGEST_NAME = 60

@@ -21,6 +21,7 @@ from multilang_cli.audit.session import SparkMissingError, session
 from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_rules
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.transcript.format import decode_line
+from multilang_cli.transcript.naming import HISTORY
 from tests import notation
 from tests.audit import table_docs
 from tests.command import ROOT, mlcheck, refusal
@@ -100,13 +101,13 @@ def test_files_are_found_once_and_the_others_named(tmp_path: Path) -> None:
     whole = recorded(tmp_path / "a.ndjson", ACKED)
     (tmp_path / "b.ndjson.gz").write_bytes(gzip.compress(whole.read_bytes()))
     (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / inputs.HISTORY).write_text('{"k":"phase"}\n')
+    (tmp_path / "deep" / HISTORY).write_text('{"k":"phase"}\n')
     (tmp_path / "empty.ndjson").touch()
     (tmp_path / "broken.ndjson.gz").write_bytes(b"\x1f\x8bjunk, not packed")
     (tmp_path / "other.ndjson").write_text("{}\n")
     found = inputs.find([str(tmp_path), str(whole), str(tmp_path / "*.gz"), str(tmp_path / "nowhere")])
     assert [Path(path).name for path in found.transcripts] == ["a.ndjson", "b.ndjson.gz"]
-    assert [Path(path).name for path in found.histories] == [inputs.HISTORY]
+    assert [Path(path).name for path in found.histories] == [HISTORY]
     said = [(Path(note.partition(": ")[0]).name, note.partition(": ")[2]) for note in found.notes]
     assert [name for name, why in said if "left out" in why] == [
         "broken.ndjson.gz",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.terminal.exits import ExitCode
+from multilang_cli.transcript.naming import HISTORY
 from tests.command import BOLT, MUTANT_BOLT, SPOUT, mlcheck, refusal
 
 if TYPE_CHECKING:
@@ -85,7 +86,11 @@ def test_lint_of_a_cut_recording(tmp_path: Path) -> None:
     assert (whole.returncode, "Note" in whole.stdout) == (0, False)
     assert mlcheck("lint", str(path.parent), cwd=tmp_path).stdout == whole.stdout
     (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / HISTORY).write_text('{"k":"phase"}\n', encoding="utf-8")
     assert "no transcripts" in refusal(mlcheck("lint", "empty", cwd=tmp_path))
+    (tmp_path / "empty" / "transcripts").symlink_to(path.parent)
+    assert "no transcripts" in refusal(mlcheck("lint", "empty", cwd=tmp_path))
+    assert mlcheck("lint", ".mlcheck", cwd=tmp_path).stdout == whole.stdout
     path.write_bytes(path.read_bytes()[:-30])
     cut = mlcheck("lint", str(path), cwd=tmp_path)
     assert cut.returncode == ExitCode.INCONCLUSIVE

@@ -13,9 +13,10 @@ import pytest
 import yaml
 
 from multilang_cli.topology.history import Delivered, Emitted, Launched
-from multilang_cli.topology.history_file import NAME, read_history
+from multilang_cli.topology.history_file import read_history
 from multilang_cli.topology.java.program import host_class_path, java_program
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
+from multilang_cli.transcript.naming import HISTORY
 from tests.command import mlcheck, refusal
 from tests.storm import cluster as storm
 from tests.storm.build import CLASSES, STORM
@@ -98,7 +99,7 @@ def emitted(folder: Path, component: str, stream: str = "default") -> list[list[
     """The values that a component emitted in a run, as its history shows them."""
     tasks: dict[int, str] = {}
     found = []
-    for event in read_history(folder / NAME):
+    for event in read_history(folder / HISTORY):
         if isinstance(event, Launched):
             tasks[event.task] = event.component
         elif isinstance(event, Emitted) and tasks[event.task] == component and event.stream == stream:

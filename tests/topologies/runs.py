@@ -23,10 +23,11 @@ from multilang_cli.topology.history import (
     Launched,
     TupleSettled,
 )
-from multilang_cli.topology.history_file import NAME, read_history
+from multilang_cli.topology.history_file import read_history
 from multilang_cli.topology.model import ComponentSpec, Grouping, OutputStream, Subscription, Topology
 from multilang_cli.topology.running import TopologyRun, prepare, run_topology
 from multilang_cli.topology.tasks import lay_out
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +80,7 @@ class Ran:
         self.setup = setup
         self.result = run.result
         self.folder = folder
-        self.history = list(read_history(folder / NAME))
+        self.history = list(read_history(folder / HISTORY))
 
     def of(self, kind: type[H]) -> list[H]:
         return [each for each in self.history if isinstance(each, kind)]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.terminal.exits import CommandError
-from multilang_cli.topology.history_file import NAME, read_history
+from multilang_cli.topology.history_file import read_history
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def history_in(folder: Path, given: str) -> Iterator[Happening]:
     """The history of a run in a folder; `given`: the words that named it. Raises CommandError."""
-    path = folder / NAME
+    path = folder / HISTORY
     try:
         yield from read_history(path)
     except OSError as error:

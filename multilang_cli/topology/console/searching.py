@@ -17,9 +17,9 @@ from multilang_cli.topology.console.sweeping import Played, forget
 from multilang_cli.topology.faults.plan_file import NAME, BrokenCheck, FaultPlan, to_json
 from multilang_cli.topology.faults.points import points_of
 from multilang_cli.topology.faults.search import FaultSearch, smaller
-from multilang_cli.topology.history_file import NAME as HISTORY
 from multilang_cli.topology.history_file import read_history
 from multilang_cli.topology.model import EXPECTED
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ import msgspec
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.verdict import FAILURES, precedence, word_of
 from multilang_cli.terminal.output import remark
-from multilang_cli.topology.history_file import NAME
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ def worst_of(seeds: Sequence[int], folder: Path, play: Callable[[int, Path], Pla
 def forget(folder: Path, names: str) -> None:
     """Remove the runs with such names that were kept in a folder earlier, and nothing else."""
     for kept in folder.glob(names):
-        if (kept / NAME).exists():
+        if (kept / HISTORY).exists():
             shutil.rmtree(kept, ignore_errors=True)
 
 
