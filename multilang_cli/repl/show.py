@@ -75,7 +75,7 @@ def lead_of(event: Event) -> str:
 def show_stderr(screen: Screen, lead: str, lines: list[bytes]) -> None:
     """Lines of stderr, the first so many."""
     for line in lines[:STDERR_LINES]:
-        screen.line(decode(line), _STYLES["err"], lead=lead)
+        screen.line(decode(line), _STYLES["err"], lead=lead, most=MOST_LINES)
     if len(lines) > STDERR_LINES:
         screen.line(f"({len(lines) - STDERR_LINES} more lines)", "dim", lead=lead)
 

@@ -297,6 +297,12 @@ def test_help_tells_of_every_command(tmp_path: Path) -> None:
         ) or command.kind == "spout"
 
 
+def test_help_cuts_no_sentence(tmp_path: Path) -> None:
+    done = mlcheck("repl", "--kind", "bolt", BOLT, cwd=tmp_path, stdin="help\n", COLUMNS="80")
+    assert "Show what is pending" in done.stdout
+    assert "left out" not in done.stdout
+
+
 def test_trees_show_ack_vals(tmp_path: Path) -> None:
     commands = "tuple\ntree\ntick\ntree 4\nrestart topology.acker.executors=0\n"
     shown = said(tmp_path, commands, "--kind", "bolt", component(tmp_path, WRONG_TWICE), code=1)

@@ -202,6 +202,12 @@ def test_stderr_in_pieces_is_shown_in_whole_lines(capsys: pytest.CaptureFixture[
     assert [line.split("err")[-1].strip() for line in shown[1:4]] == ["two", "", "(Pdb)"]
 
 
+def test_a_line_of_a_traceback_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    line = b'  File "/home/someone/project/topology/resources/split_bolt.py", line 37, in process\n'
+    EventLines(Screen(lambda: 80, color=False)).show(Event(0, 0.5, "err", Chunk(len(line)), line))
+    assert line.decode().strip() in "".join(row[24:] for row in capsys.readouterr().out.splitlines())
+
+
 def test_secrets_are_hidden_and_lines_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
     screen = Screen(lambda: 50, color=True)
     screen.clean = lambda text: text.replace(b"hush", b"***")

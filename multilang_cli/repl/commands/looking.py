@@ -184,7 +184,7 @@ def _help(driver: Driver, rest: str) -> None:
         if command.kind in {"both", kind}:
             brief = command.help.split("\n")[0]
             first = usages[name] if len(usages[name]) <= wide else name
-            screen.line(f"{first:{wide}}  {brief}")
+            screen.hang(brief, "", lead=f"{first:{wide}}  ")
     screen.line("help NAME tells more; # begins a comment", "dim")
 
 
