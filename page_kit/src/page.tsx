@@ -1,5 +1,5 @@
 // The frame of a page: verdict, cause and first finding on top, then the sections.
-import { Component, type ComponentChildren } from "preact";
+import { Component, type ComponentChild, type ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Conversation, type Finding, levelTone, type PageDocument, type Section, toneClass } from "./document";
 import { Link, Links, LinksContext, useLinks } from "./links";
@@ -32,7 +32,7 @@ function Head({ page, sections }: { page: PageDocument; sections: Section[] }) {
   return (
     <header class="head">
       <div class="head-line">
-        <h1>{page.title}</h1>
+        <h1>{breakable(page.title)}</h1>
         {page.verdict && <span class={`pill verdict ${toneClass(page.verdict.tone)}`}>{page.verdict.text}</span>}
       </div>
       {page.subtitle && <p class="cause">{page.subtitle}</p>}
@@ -61,6 +61,11 @@ function Parts({ sections }: { sections: Section[] }) {
       )}
     </nav>
   );
+}
+
+/** A text whose paths may be broken behind a slash: a narrow screen would break them within a word. */
+function breakable(text: string): ComponentChild[] {
+  return text.split(/(?<=\/)/).map((part, number) => [number > 0 && <wbr />, part]);
 }
 
 function firstFinding(sections: Section[]): { section: string; finding: Finding; count: number } | null {

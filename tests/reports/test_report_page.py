@@ -81,6 +81,14 @@ def test_a_page_of_a_recording_holds_to_the_schema(tmp_path: Path) -> None:
     assert row[1]["to"] == "c1"
 
 
+def test_of_several_recordings_the_worst_is_open_and_the_others_folded(tmp_path: Path) -> None:
+    paths = [recorded(tmp_path / "fine.ndjson", ACKED), recorded(tmp_path / "wrong.ndjson", TWICE)]
+    sections = document(*paths)["sections"]
+    opened = [each["id"] for each in sections if each["type"] == "conversation" and not each.get("folded")]
+    assert opened == [each["id"] for each in sections if each.get("findings")]
+    assert sections[0]["title"] == "Conversations"
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("rule", load_rules().values(), ids=lambda rule: rule.id)
 def test_the_findings_are_those_of_lint(rule: Any, tmp_path: Path) -> None:

@@ -77,8 +77,9 @@ def _recorded(result: RunResult, recordings: Recordings) -> Iterator[AnySection]
     yield from _notes([*result.notes, *recordings.notes])
     if len(result.subjects) > 1:
         yield everything(parts_of(result), recordings.section_of, "Conversations")
-    for told in recordings.told:
-        yield from told.sections()
+    for number, told in enumerate(recordings.told):
+        # Those in trouble come first. All open, twenty conversations are forty screens.
+        yield from map(folded, told.sections()) if number else told.sections()
 
 
 def _notes(notes: Sequence[str]) -> Iterator[Text]:

@@ -27,14 +27,18 @@ DETAILED = 8
 
 
 class _Wanted(NamedTuple):
-    lead: str
+    rank: int
     storm: str
     subject: SubjectResult
     detailed: bool
 
+    @property
+    def lead(self) -> str:
+        return f"c{self.rank}"
+
 
 class Recordings:
-    """Recordings of a run. `told`: the conversations, in the order of their subjects; `notes`: what can't be shown."""
+    """Recordings of a run. `told`: the conversations, the gravest first; `notes`: what can't be shown."""
 
     def __init__(self, result: RunResult, rulebook: Rulebook, budget: EventBudget, *, detailed: bool) -> None:
         self._rulebook, self._budget = rulebook, budget
@@ -42,7 +46,11 @@ class Recordings:
         self._told: dict[str, Told] = {}
         self.notes = [f"{left_out} more conversations are recorded, but not on this page"] if left_out else []
         self._read()
-        self.told = [self._told[wanted.lead] for wanted in self._wanted if wanted.lead in self._told]
+        self.told = [
+            self._told[wanted.lead]
+            for wanted in sorted(self._wanted, key=lambda wanted: wanted.rank)
+            if wanted.lead in self._told
+        ]
         self._leads = {id(told.subject): told.lead for told in self.told}
 
     def section_of(self, subject: SubjectResult) -> str | None:
@@ -83,7 +91,10 @@ class Recordings:
 
 
 def _chosen(result: RunResult, detailed: int) -> tuple[list[_Wanted], int]:
-    """The subjects whose conversations are shown, so many of them in detail, and how many others there are."""
+    """The subjects whose conversations are shown, so many of them in detail, and how many others there are.
+
+    They stand as they were recorded, by which they are known in a file of several; their ranks are by gravity.
+    """
     recorded = [
         (subject.storm or part.storm, subject)
         for part in parts_of(result)
@@ -92,9 +103,8 @@ def _chosen(result: RunResult, detailed: int) -> tuple[list[_Wanted], int]:
     ]
     order = sorted(range(len(recorded)), key=lambda place: _gravity(recorded[place][1]))[:MOST_CONVERSATIONS]
     full = frozenset(order[:detailed])
-    wanted = [
-        _Wanted(f"c{number}", *recorded[place], detailed=place in full) for number, place in enumerate(sorted(order), 1)
-    ]
+    rank = {place: number for number, place in enumerate(order, 1)}
+    wanted = [_Wanted(rank[place], *recorded[place], detailed=place in full) for place in sorted(order)]
     return wanted, len(recorded) - len(wanted)
 
 
