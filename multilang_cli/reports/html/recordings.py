@@ -34,6 +34,7 @@ class _Wanted(NamedTuple):
 
     @property
     def lead(self) -> str:
+        """Id of the section of its conversation, with which those of its details begin."""
         return f"c{self.rank}"
 
 
