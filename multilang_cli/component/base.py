@@ -6,10 +6,11 @@ import os
 import traceback
 from pathlib import Path
 
-from multilang_cli.component.wire import Json, Wire, open_stdio
+from multilang_cli.component.wire import Json, Wire, encode, open_stdio
 
 TRACE, DEBUG, INFO, WARN, ERROR = range(5)
 """The levels of `Component.log`, as Storm numbers them."""
+_SYNC = encode({"command": "sync"})
 
 
 class ShellComponent:
@@ -65,6 +66,12 @@ class ShellComponent:
             raise SystemExit(0) from None
 
     def _write(self, message: Json, *, more: bool = False) -> None:
+        self._send(encode(message), more=more)
+
+    def _sync(self) -> None:
+        self._send(_SYNC)
+
+    def _send(self, message: bytes, *, more: bool = False) -> None:
         try:
             self._wire.write(message, more=more)
         except BrokenPipeError:

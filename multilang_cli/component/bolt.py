@@ -99,7 +99,7 @@ class Bolt(ShellComponent):
             message = self._read()
             if not _is_heartbeat(message):
                 return message
-            self._write({"command": "sync"})
+            self._sync()
 
     def _turn(self) -> None:
         message = self._waiting.popleft() if self._waiting else self._next_message()

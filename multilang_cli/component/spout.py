@@ -99,7 +99,7 @@ class Spout(ShellComponent):
             self._dispatch(message["command"], message.get("id"))
         except Exception:  # noqa: BLE001 - whatever a user's code raises, Storm waits for the sync
             self.report_error(traceback.format_exc())
-        self._write({"command": "sync"})
+        self._sync()
 
     def _dispatch(self, command: str, message_id: Json) -> None:
         match command:

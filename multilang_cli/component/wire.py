@@ -22,7 +22,11 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def encode(value: Json) -> bytes:
-    """A value as it goes through the pipe. Raises ValueError and TypeError as `Wire.write` does."""
+    """A value as it goes through the pipe.
+
+    Raises ValueError for what JSON and UTF-8 cannot carry (NaN, infinities, lone surrogates), TypeError for values that
+    JSON does not have.
+    """
     # json-smart loses a raw U+007F from a string that has an escape (Storm 2.6 and later).
     return _ENCODER.encode(value).encode().replace(b"\x7f", b"\\u007f")
 
@@ -47,16 +51,16 @@ class Wire:
                 raise EOFError("Storm closed the pipe")
             line = line.rstrip(b"\r\n")
             if line == b"end":
-                return json.loads(b"\n".join(lines))
+                # Of bytes json.loads first guesses the encoding, which costs as much as to read a command.
+                return json.loads(b"\n".join(lines).decode(errors="surrogatepass"))
             lines.append(line)
 
-    def write(self, message: Json, *, more: bool = False) -> None:
-        """Send one message, at once and whole; with `more` together with the next one, which follows soon.
+    def write(self, message: bytes, *, more: bool = False) -> None:
+        """Send one encoded message, at once and whole; with `more` together with the next one, which follows soon.
 
-        Raises ValueError for what JSON and UTF-8 cannot carry (NaN, infinities, lone surrogates), TypeError for values
-        that JSON does not have, BrokenPipeError when Storm no longer reads. Nothing is written if encoding fails.
+        Raises BrokenPipeError when Storm no longer reads.
         """
-        self._unsent += encode(message) + b"\nend\n"
+        self._unsent += message + b"\nend\n"
         if more and len(self._unsent) < MOST_UNSENT:
             return
         unsent, self._unsent = memoryview(self._unsent), b""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_PASSED = 1_000
 """Messages without a tuple that one call passes over: Storm waits."""
-_NUMBER = re.compile(r"[0-9]{1,20}")
+_ID = re.compile(":".join([r"([0-9]{1,20})"] * 5))
 
 
 class EmitState(Enum):
@@ -60,15 +60,13 @@ class MessageId(NamedTuple):
 
     def __str__(self) -> str:
         """As it goes through the protocol."""
-        return ":".join(map(str, self))
+        return f"{self.partition}:{self.epoch}:{self.offset}:{self.attempt}:{self.nth}"
 
     @classmethod
     def read(cls, text: object) -> MessageId | None:
         """The id of this text, None if it is none of ours."""
-        parts = str(text).split(":", len(cls._fields))
-        if len(parts) != len(cls._fields) or not all(_NUMBER.fullmatch(part) for part in parts):
-            return None
-        return cls(*map(int, parts))
+        found = _ID.fullmatch(str(text))
+        return None if found is None else cls(*map(int, found.groups()))
 
 
 class SchemeError(ValueError):
@@ -238,11 +236,10 @@ class PartitionManager:
             message.left = set(range(len(values)))
         else:
             self._done(offset)
-        attempt = 0 if self._as_0_9_3 else message.failures
-        ids = [0] * len(values) if self._as_0_9_3 else range(len(values))
+        attempt, step = (0, 0) if self._as_0_9_3 else (message.failures, 1)
         tuples = [
-            (each, MessageId(self.partition, self.epoch, offset, attempt, nth))
-            for each, nth in zip(values, ids, strict=True)
+            (each, MessageId(self.partition, self.epoch, offset, attempt, nth * step))
+            for nth, each in enumerate(values)
         ]
         return Turn(EmitState.EMITTED_MORE_LEFT if self._waiting or self._due else EmitState.EMITTED_END, tuples)
 

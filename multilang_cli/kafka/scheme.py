@@ -7,6 +7,7 @@ import codecs
 import contextlib
 import importlib
 import json
+import re
 import socket
 import sys
 from collections.abc import Callable
@@ -18,9 +19,11 @@ from multilang_cli.component.wire import encode
 from multilang_cli.kafka.config import KafkaConfigError
 from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeAwayError, SchemeError
 from multilang_cli.protocol.storm.diagnosis import HARMLESS, trap_of
+from multilang_cli.protocol.wire.shapes import INT64
 
 Scheme = Callable[[KafkaRecord], list[list[Any]]]
 """Gives the values of each tuple: none, one or several."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 QUOTED_BYTES = 20
 """Bytes of a message that are quoted."""
 
@@ -181,8 +184,11 @@ def _sendable(rows: list[list[Any]]) -> list[list[Any]]:
     """The same. Raises SchemeError if Storm can't be sent them: a NaN, half a surrogate pair, a value JSON lacks.
 
     Nor what the worker of one version dies of, again and again, since the message would be sent each time: values
-    nested deep, and until 2.6 an integer beyond 64 bits.
+    nested deep, and until 2.6 an integer beyond 64 bits. Most messages are texts and small numbers, which need not be
+    encoded to see that.
     """
+    if all(_is_plain(value) for values in rows for value in values):
+        return rows
     try:
         text = encode(rows)
     except (ValueError, TypeError, RecursionError) as error:
@@ -192,3 +198,9 @@ def _sendable(rows: list[list[Any]]) -> list[list[Any]]:
     if trap is not None and trap.kind not in HARMLESS:
         raise SchemeError(f"its values can't be sent to Storm: {trap.detail}")
     return rows
+
+
+def _is_plain(value: Any) -> bool:
+    if value.__class__ is str:
+        return value.isascii() or _SURROGATE.search(value) is None
+    return value is None or (value.__class__ is int and value in INT64)

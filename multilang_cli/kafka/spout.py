@@ -86,7 +86,7 @@ class KafkaSpout(Spout):
             self.report_error(f"mlcheck-kafka-spout: {error}")
             sys.stderr.write(f"mlcheck-kafka-spout: {error}\n")
             raise SystemExit(2) from None
-        self._tracked = config.guarantee == "at-least-once"
+        self._tracked, self._several = config.guarantee == "at-least-once", config.several
         limit = conf.get(MAX_PENDING)
         self._limit = limit if isinstance(limit, int) and limit > 0 else math.inf
         self._ready = True
@@ -150,7 +150,7 @@ class KafkaSpout(Spout):
 
     def _emit_some(self, partitions: AssignedPartitions, now: float) -> bool:
         """Emit `batch` messages if there are so many, and Storm may wait for so many; False if there was none."""
-        name = f"{partitions.topic}:" if self._config.several else ""
+        name = f"{partitions.topic}:" if self._several else ""
         for sent in range(self._config.batch):
             # Storm looks at its limit before it asks, and not at what one answer brings.
             if sent and self._waited_for >= self._limit:
@@ -195,7 +195,7 @@ class KafkaSpout(Spout):
 
     def _found(self, id_: Json) -> tuple[PartitionManager | None, MessageId | None]:
         topic, text = self._config.topic, str(id_)
-        if self._config.several:
+        if self._several:
             topic, _, text = text.partition(":")
         partitions, message_id = self._topics.get(topic), MessageId.read(text)
         if partitions is None or message_id is None:
@@ -222,7 +222,7 @@ class KafkaSpout(Spout):
         numbers: dict[str, Any] = {}
         for partitions in self._topics:
             topic, found = partitions.topic, partitions.metrics()
-            name = f"{topic}/" if config.several else ""
+            name = f"{topic}/" if self._several else ""
             numbers |= {f"{name}partition_{number}": msgspec.to_builtins(each) for number, each in found.items()}
             if config.prometheus:
                 labels = {"id": config.id, "topic": topic, "task": str(self._task)}

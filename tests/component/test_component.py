@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.component.wire import MOST_UNSENT, Wire
+from multilang_cli.component.wire import MOST_UNSENT, Wire, encode
 from tests.dialogue import HEARTBEAT, SYNC, Dialogue, frame, tuple_message
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def acked(identity: str) -> dict[str, str]:
 )
 def test_what_the_wire_writes_it_reads_back(value: Any) -> None:
     with TemporaryFile() as file:
-        Wire(file, file.fileno()).write(value)
+        Wire(file, file.fileno()).write(encode(value))
         file.seek(0)
         assert Wire(file, file.fileno()).read() == value
 
@@ -89,20 +89,20 @@ def test_what_the_wire_writes_it_reads_back(value: Any) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", b"bytes", {1, 2}])
 def test_the_wire_writes_nothing_of_what_json_cannot_carry(value: Any, tmp_path: Path) -> None:
     with (tmp_path / "sink").open("wb") as sink, pytest.raises((TypeError, ValueError)):
-        Wire(io.BytesIO(), sink.fileno()).write(["before", value])
+        Wire(io.BytesIO(), sink.fileno()).write(encode(["before", value]))
     assert (tmp_path / "sink").read_bytes() == b""
 
 
 def test_what_may_wait_goes_out_with_the_next_message(tmp_path: Path) -> None:
     with (tmp_path / "pipe").open("w+b") as file:
         wire = Wire(io.BytesIO(), file.fileno())
-        wire.write({"n": 1}, more=True)
+        wire.write(encode({"n": 1}), more=True)
         with pytest.raises(ValueError, match="not JSON compliant"):
-            wire.write(float("nan"), more=True)
+            wire.write(encode(float("nan")), more=True)
         assert os.fstat(file.fileno()).st_size == 0
-        wire.write("x" * MOST_UNSENT, more=True)
-        wire.write(2, more=True)
-        wire.write(3)
+        wire.write(encode("x" * MOST_UNSENT), more=True)
+        wire.write(encode(2), more=True)
+        wire.write(encode(3))
         file.seek(0)
         assert file.read() == b'{"n":1}\nend\n"' + b"x" * MOST_UNSENT + b'"\nend\n2\nend\n3\nend\n'
 

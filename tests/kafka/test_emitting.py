@@ -24,7 +24,7 @@ class Said(KafkaSpout):
     def __init__(self, **settings: Any) -> None:
         super().__init__([])
         self._config = read({**NEEDED, **{f"kafka.spout.{name}": each for name, each in settings.items()}}, []).spout
-        self._tracked, self._limit = True, 100
+        self._tracked, self._limit, self._several = True, 100, self._config.several
         self._topics = cast("Topics", dict.fromkeys(self._config.topics, self))
         self.said: list[Any] = []
 
