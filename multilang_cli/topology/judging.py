@@ -13,6 +13,7 @@ from multilang_cli.subject.sources import source_of, suspect_in
 from multilang_cli.topology.checkers.checker import CheckResult, RunFacts
 from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING
 from multilang_cli.topology.model import EXPECTED, GUARANTEE, UNANCHORED
+from multilang_cli.topology.tasks import own_conf
 
 if TYPE_CHECKING:
     from multilang_cli.topology.engine.setup import Setup
@@ -76,7 +77,7 @@ def line_that_emits(component: ComponentSpec, cwd: Path) -> str:
 def _silences(setup: Setup) -> dict[int, float]:
     components = setup.topology.components
     return {
-        task: storm_timeout({**setup.conf, **components[name].conf}, setup.version)
+        task: storm_timeout({**setup.conf, **own_conf(components[name], setup.version.id)}, setup.version)
         for task, name in setup.layout.components.items()
         if setup.version.heartbeats and name in components and components[name].kind == "bolt"
     }

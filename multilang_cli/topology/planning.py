@@ -13,11 +13,13 @@ from multilang_cli.topology.tasks import lay_out, merged_conf
 from multilang_cli.transcript.secrets import hide_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from multilang_cli.topology.history import Happening
     from multilang_cli.topology.model import ComponentSpec, Grouping, Topology
     from multilang_cli.topology.tasks import Layout
+
+_PENDING = "topology.max.spout.pending"
 
 
 class PlannedConsumer(msgspec.Struct, frozen=True):
@@ -37,7 +39,10 @@ class StreamPlan(msgspec.Struct, frozen=True):
 
 
 class ComponentPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """A component. `executors`: how many there will be; `tasks`: the worker, from 0 on, by task id."""
+    """A component. `executors`: how many there will be; `tasks`: the worker, from 0 on, by task id.
+
+    `max_spout_pending`: of a spout's task, by its own conf or the topology's; None for no limit, and of bolts.
+    """
 
     id: str
     kind: Kind
@@ -45,6 +50,7 @@ class ComponentPlan(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     executors: int
     tasks: dict[int, int]
+    max_spout_pending: int | None
     streams: tuple[StreamPlan, ...]
 
 
@@ -76,8 +82,8 @@ def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> P
         workers=max(workers.values(), default=0) + 1,
         ackers={task: workers[task] for task in layout.ackers},
         message_timeout=conf.get("topology.message.timeout.secs") if timeouts else None,
-        max_spout_pending=conf.get("topology.max.spout.pending"),
-        components=tuple(_component(each, topology, layout) for each in downstream(topology)),
+        max_spout_pending=conf.get(_PENDING),
+        components=tuple(_component(each, topology, layout, conf) for each in downstream(topology)),
         risks=(*risks.of(topology, layout, conf, storm), *risks.seen(history, topology)),
     )
 
@@ -91,7 +97,7 @@ def downstream(topology: Topology) -> list[ComponentSpec]:
     return [topology.components[name] for name in dict.fromkeys([*found, *rest])]
 
 
-def _component(component: ComponentSpec, topology: Topology, layout: Layout) -> ComponentPlan:
+def _component(component: ComponentSpec, topology: Topology, layout: Layout, conf: Mapping[str, Any]) -> ComponentPlan:
     workers = layout.workers
     return ComponentPlan(
         id=component.id,
@@ -100,6 +106,7 @@ def _component(component: ComponentSpec, topology: Topology, layout: Layout) -> 
         folder=component.cwd,
         executors=sum(each.component == component.id for each in layout.executors),
         tasks={task: workers[task] for task in layout.tasks_of(component.id)},
+        max_spout_pending=component.conf.get(_PENDING, conf.get(_PENDING)) if component.kind == "spout" else None,
         streams=tuple(
             StreamPlan(
                 name,

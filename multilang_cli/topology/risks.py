@@ -10,6 +10,7 @@ from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.topology.ackers import TIMEOUTS, ackers_tick
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
 from multilang_cli.topology.history import Delivered, Emitted, Launched, Lost, TupleSettled
+from multilang_cli.topology.tasks import TASKS, own_conf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.model import ComponentSpec, Topology
     from multilang_cli.topology.tasks import Layout
 
+_RESOURCES = "topology.component."
 _TICKS = "topology.tick.tuple.freq.secs"
 _PENDING = "topology.max.spout.pending"
 
@@ -32,14 +34,14 @@ class Risk(msgspec.Struct, frozen=True):
 
 def of(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
     """Risks that the declaration shows. `conf`: merged with the cluster's."""
-    yield from _acking(layout, conf, storm)
+    yield from _acking(topology, layout, conf, storm)
     reached = _reached(topology)
     for component in topology.components.values():
         if component.id not in reached:
             yield Risk("no-input", component.id, "no spout's tuples come to it: nothing goes in.")
         yield from _streams(topology, component)
         yield from _tasks(component, layout)
-        yield from _own_conf(component)
+        yield from _own_conf(component, storm)
     yield from _groupings(topology, layout, conf, storm)
     for cycle in _cycles(topology):
         yield Risk(
@@ -47,7 +49,7 @@ def of(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) 
         )
 
 
-def _acking(layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
+def _acking(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
     if not layout.ackers:
         yield Risk(
             "no-ackers",
@@ -61,15 +63,23 @@ def _acking(layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Ris
             "no-timeouts", "", f"{TIMEOUTS} is false: a tuple that is lost is never failed, so it is never replayed."
         )
     if not conf.get(_PENDING):
-        yield Risk(
-            "no-limit",
-            "",
-            f"{_PENDING} is not set: a spout may run ahead of slow bolts until tuples time out in the queues, and are "
-            "replayed into them.",
-        )
+        yield from _without_limit(topology)
     if not ackers_tick(storm):
         yield Risk(
             "acker-leak", "", f"the ackers of Storm {storm} get no ticks: a record that is never answered stays."
+        )
+
+
+def _without_limit(topology: Topology) -> Iterator[Risk]:
+    """Told of single spouts where others have a limit of their own."""
+    spouts = [each for each in topology.components.values() if each.kind == "spout"]
+    unlimited = [each.id for each in spouts if not each.conf.get(_PENDING)]
+    for about in ("",) if len(unlimited) == len(spouts) else unlimited:
+        yield Risk(
+            "no-limit",
+            about,
+            f"{_PENDING} is not set: a spout may run ahead of slow bolts until tuples time out in the queues, and are "
+            "replayed into them.",
         )
 
 
@@ -91,25 +101,26 @@ def _tasks(component: ComponentSpec, layout: Layout) -> Iterator[Risk]:
         )
 
 
-def _own_conf(component: ComponentSpec) -> Iterator[Risk]:
+def _own_conf(component: ComponentSpec, storm: str) -> Iterator[Risk]:
     if component.kind == "spout" and component.conf.get(_TICKS):
         yield Risk("no-ticks", component.id, f"{_TICKS} does nothing: spouts get no ticks.")
-    told = [key for key in component.conf if not key.startswith("topology.")]
-    if told:
+    heard = own_conf(component, storm).keys()
+    unheard = [key for key in component.conf if not (key in heard or key == TASKS or key.startswith(_RESOURCES))]
+    if unheard:
         yield Risk(
             "conf-untold",
             component.id,
-            f"{', '.join(told)} of its own conf is not told to its process: that gets the topology's conf.",
+            f"{', '.join(unheard)} of its own conf does nothing: Storm takes such settings from the topology's conf.",
         )
 
 
 def _groupings(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
-    workers = layout.workers
+    workers, java = layout.workers, topology.java.components if topology.java else ()
     by_scope = covers(">=2.0", storm) and not conf.get(LOAD_AWARE_OFF)
     for subscription in topology.subscriptions:
         tasks = layout.tasks_of(subscription.target)
         stream = f"stream {subscription.stream} of {subscription.source}"
-        if subscription.grouping.type == "DIRECT" and covers(">=2.6", storm):
+        if subscription.grouping.type == "DIRECT" and covers(">=2.6", storm) and subscription.source not in java:
             yield Risk(
                 "direct-dies",
                 subscription.source,

@@ -14,7 +14,7 @@ from multilang_cli.protocol.words.verdicts import ACKERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from multilang_cli.topology.model import Topology
+    from multilang_cli.topology.model import ComponentSpec, Topology
 
 TASKS = "topology.tasks"
 MAX_PARALLELISM = "topology.max.task.parallelism"
@@ -53,6 +53,40 @@ class Layout(msgspec.Struct, frozen=True):
 def merged_conf(topology: Topology, storm: str) -> dict[str, Any]:
     """The conf that the topology has on a cluster of Storm `storm`, such as "2.8.3", with default settings."""
     return {**base_conf(storm), **topology.conf}
+
+
+OWN_SETTINGS = frozenset(
+    {
+        "topology.debug",
+        "topology.max.spout.pending",
+        MAX_PARALLELISM,
+        "topology.transactional.id",
+        "topology.tick.tuple.freq.secs",
+        "topology.sleep.spout.wait.strategy.time.ms",
+        "topology.spout.wait.strategy",
+        "topology.bolts.window.length.count",
+        "topology.bolts.window.length.duration.ms",
+        "topology.bolts.window.sliding.interval.count",
+        "topology.bolts.window.sliding.interval.duration.ms",
+        "topology.bolts.tuple.timestamp.max.lag.ms",
+        "topology.bolts.message.id.field.name",
+        "topology.bolts.late.tuple.stream",
+        "topology.state.provider",
+        "topology.state.provider.config",
+    }
+)
+"""Keys of Storm's that a component may set for itself."""
+_WITHOUT_DEFAULT = frozenset({"topology.subprocess.timeout.secs", "topology.shellbolt.max.pending"})
+"""Keys of Storm's that matter here and that a cluster's conf lacks."""
+
+
+def own_conf(component: ComponentSpec, storm: str) -> dict[str, Any]:
+    """The part of a component's own conf that counts for it, and that its process is told.
+
+    Of Storm's keys those in `OWN_SETTINGS` alone, and every other key (``Executor.normalizedComponentConf``).
+    """
+    storms = base_conf(storm).keys() | _WITHOUT_DEFAULT
+    return {key: value for key, value in component.conf.items() if key in OWN_SETTINGS or key not in storms}
 
 
 def task_count(parallelism: int, own: Mapping[str, Any], conf: Mapping[str, Any]) -> int:

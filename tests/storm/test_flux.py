@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ import pytest
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.topology.flux import FluxError, read_topology
 from multilang_cli.topology.groupings import ChooserContext, chooser
-from multilang_cli.topology.tasks import lay_out
+from multilang_cli.topology.model import ComponentSpec
+from multilang_cli.topology.tasks import lay_out, own_conf
 from tests.command import ROOT
 from tests.flux import GOOD, SHELL_BOLT, SHELL_SPOUT
 from tests.groupings import dice
@@ -187,3 +189,37 @@ def test_storm_takes_a_field_of_another_stream_and_dies_at_the_first_tuple(clust
     assert run.death is not None
     assert run.death.component == "split"
     assert any("why does not exist" in text for text in run.death.error)
+
+
+TELLS_ITS_CONF = """import json, sys
+conf = json.loads(sys.stdin.readline())["conf"]
+with open(sys.argv[1], "w") as file:
+    json.dump(conf, file)
+"""
+OWN = {
+    "a.b": "yes",
+    "topology.tick.tuple.freq.secs": 7,
+    "topology.max.spout.pending": 5,
+    "topology.debug": True,
+    "topology.message.timeout.secs": 77,
+    "topology.subprocess.timeout.secs": 99,
+    "topology.workers": 3,
+}
+
+
+def test_storm_tells_a_component_the_same_of_its_own_conf(cluster: Cluster, tmp_path: Path) -> None:
+    """A bolt that writes down its handshake, and ends."""
+    (tmp_path / "bolt.py").write_text(TELLS_ITS_CONF, encoding="utf-8")
+    told = tmp_path / "told.json"
+    calls = [{"name": "addComponentConfig", "args": list(each)} for each in OWN.items()]
+    bolt = storm.shell("bolt", "Bolt", [sys.executable, str(tmp_path / "bolt.py"), str(told)], ["x"])
+    flux = {
+        "name": "own",
+        "spouts": [storm.source("source", ["x"], [["a"]])],
+        "bolts": [{**bolt, "configMethods": calls}],
+        "streams": [storm.link("source", "bolt")],
+    }
+    cluster.run(flux, lambda run: run.death is not None)
+    theirs = json.loads(told.read_text(encoding="utf-8"))
+    ours = own_conf(ComponentSpec(id="bolt", kind="bolt", command=(), conf=OWN), STORM)
+    assert {key for key in OWN if theirs.get(key) == OWN[key]} == ours.keys()

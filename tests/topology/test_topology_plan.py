@@ -11,13 +11,13 @@ import pytest
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.dispatch import dispatch
-from multilang_cli.topology.engine.wiring import outgoing_of
+from multilang_cli.topology.engine.wiring import outgoing_of, profile_of
 from multilang_cli.topology.flux import read_topology
 from multilang_cli.topology.history import Delivered, Emitted, Happening, Launched, Lost, TupleSettled
 from multilang_cli.topology.planning import ComponentPlan, Plan, plan, ranges
 from multilang_cli.topology.risks import Risk
 from multilang_cli.topology.tasks import lay_out
-from tests.flux import FLUX, GOOD, SHELL_BOLT
+from tests.flux import FLUX, GOOD, SHELL_BOLT, SHELL_SPOUT
 from tests.groupings import dice
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ CYCLE = f"{LONE}  - {{from: lone, to: lone, grouping: {{type: ALL}}}}\n"
         ("streamId: odd", "streamId: default", "2.8.3", ("nobody-listens", "split")),
         ('numTasks: "5"', "numTasks: 0", "2.8.3", ("no-tasks", "split")),
         ('numTasks: "5"', "numTasks: 1", "2.8.3", ("idle-executors", "split")),
-        ("args: [paths, [a, 1]]", "args: [a.b, c]", "2.8.3", ("conf-untold", "split")),
+        ("args: [paths, [a, 1]]", "args: [topology.message.timeout.secs, 9]", "2.8.3", ("conf-untold", "split")),
         ("streams:\n", CYCLE, "2.8.3", ("cycle", "lone")),
         ("streams:\n", CYCLE, "2.8.3", ("no-input", "lone")),
     ],
@@ -83,6 +83,33 @@ def test_what_is_guaranteed_is_not_called_a_risk(tmp_path: Path) -> None:
     safe = GOOD.replace("ratio: 1e3", "topology.max.spout.pending: 9").replace("topology.workers: 2", "x: 1")
     safe = safe.replace("args: [paths, [a, 1]]", "args: [topology.debug, true]")
     assert risks_of(planned(tmp_path, safe, "2.5.0")) == set()
+    safe = safe.replace("args: [topology.debug, true]", "args: [a.b, c]")
+    assert risks_of(planned(tmp_path, safe, "2.5.0")) == set()
+
+
+TOLD = {"a.b": "yes", "topology.tick.tuple.freq.secs": 7, "topology.max.spout.pending": 5, "topology.debug": True}
+UNTOLD = {"topology.message.timeout.secs": 77, "topology.subprocess.timeout.secs": 99, "topology.workers": 3}
+"""As a shell bolt of a LocalCluster (2.8.3) was told by the conf of its handshake: the topology's values."""
+
+
+def test_a_component_hears_its_own_conf_but_for_what_is_the_topologys_alone(tmp_path: Path) -> None:
+    (tmp_path / "t.yaml").write_text(GOOD, encoding="utf-8")
+    topology = read_topology(tmp_path / "t.yaml")
+    split = topology.components["split"]
+    topology.components["split"] = msgspec.structs.replace(split, conf={**TOLD, **UNTOLD})
+    layout, version = lay_out(topology, "2.8.3"), load_rulebook().newest
+    conf = profile_of(topology, layout, version, layout.tasks_of("split")[0]).conf
+    assert TOLD.items() <= conf.items()
+    assert not UNTOLD.items() & conf.items()
+
+
+def test_a_spout_may_have_its_own_limit(tmp_path: Path) -> None:
+    spout = f"className: {SHELL_SPOUT}\n"
+    own = GOOD.replace(spout, f"{spout}    config: {{topology.max.spout.pending: 3}}\n", 1)
+    assert own != GOOD
+    made = planned(tmp_path, own)
+    assert (made.max_spout_pending, made.components[0].max_spout_pending) == (None, 3)
+    assert "no-limit" not in {name for name, _ in risks_of(made)}
 
 
 def test_no_direct_emit_dies_before_2_6_and_no_shuffle_stays_at_home_before_2_0(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def draw(page: Page, plan: Plan, notes: Sequence[Notice], *, ran: bool = False) 
     page.para(_settings(plan), indent=2)
     for component in plan.components:
         page.blank()
-        _component(page, component)
+        _component(page, component, plan)
     page.blank()
     for worker in range(plan.workers):
         page.para(_inhabitants(plan, worker), label=f"worker {worker}", hang=10)
@@ -60,10 +60,13 @@ def _settings(plan: Plan) -> str:
     )
 
 
-def _component(page: Page, component: ComponentPlan) -> None:
+def _component(page: Page, component: ComponentPlan, plan: Plan) -> None:
     tasks, executors = list(component.tasks), component.executors
     shared = f" in {executors} executor{'s' * (executors != 1)}" if executors != len(tasks) else ""
-    page.para(f"{component.kind}, {_tasks(tasks)}{shared}: {_program(component.command)}", label=component.id, hang=2)
+    differs = component.kind == "spout" and component.max_spout_pending != plan.max_spout_pending
+    own = f", pending for each: {component.max_spout_pending or 'no limit'}" if differs else ""
+    what = f"{component.kind}, {_tasks(tasks)}{shared}{own}: {_program(component.command)}"
+    page.para(what, label=component.id, hang=2)
     for stream in component.streams:
         page.line(f"{stream.name} ({', '.join(stream.fields)})", indent=2)
         for edge in stream.consumers:

@@ -15,7 +15,7 @@ from multilang_cli.topology.faults.plan import Fault
 from multilang_cli.topology.java.groupings import CustomGroupings
 from multilang_cli.topology.java.values import JavaValues
 from multilang_cli.topology.model import Topology
-from multilang_cli.topology.tasks import Layout, lay_out, merged_conf
+from multilang_cli.topology.tasks import Layout, lay_out, merged_conf, own_conf
 from multilang_cli.transcript.redact import Redactor
 
 MESSAGE_TIMEOUT = "topology.message.timeout.secs"
@@ -95,7 +95,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     def setting(self, task: int, key: str) -> float:
         """A number of the conf of a task's component; 0 for none."""
         component = self.topology.components.get(self.layout.components[task])
-        value = {**self.conf, **(component.conf if component else {})}.get(key)
+        value = {**self.conf, **(own_conf(component, self.version.id) if component else {})}.get(key)
         return float(value) if isinstance(value, int | float) else 0.0
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.words.verdicts import ACKERS, Profile, SourceSpec, StreamSpec
 from multilang_cli.topology.groupings import ChooserContext, Outgoing, chooser
+from multilang_cli.topology.tasks import own_conf
 
 if TYPE_CHECKING:
     from random import Random
@@ -94,7 +95,7 @@ def profile_of(
 ) -> Profile:
     """The profile of a task for the judge, and for the handshake that tells the task of its topology."""
     component = topology.components[layout.components[task]]
-    conf = {**topology.conf, **component.conf, ACKERS: len(layout.ackers)}
+    conf = {**topology.conf, **own_conf(component, version.id), ACKERS: len(layout.ackers)}
     patient = storm_timeout(conf, version) + TIMER
     return Profile(
         kind=component.kind,
