@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import msgspec
 
 from multilang_cli.kafka.start import Strategy
+from multilang_cli.terminal.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +25,7 @@ OURS = frozenset(
 )
 """Settings of librdkafka that the spout decides."""
 
-Shape = TypeVar("Shape")
+Shape = TypeVar("Shape", bound=msgspec.Struct)
 Positive = Annotated[int, msgspec.Meta(gt=0)]
 Duration = Annotated[float, msgspec.Meta(ge=0)]
 Factor = Annotated[float, msgspec.Meta(ge=1)]
@@ -41,9 +42,7 @@ class KafkaConfigError(ValueError):
     """A setting that is missing or makes no sense, in a sentence."""
 
 
-class KafkaConfig(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")
-):
+class KafkaConfig(msgspec.Struct, frozen=True, kw_only=True, rename=lambda name: name.replace("_", ".")):
     """Settings of a Kafka spout. Times in seconds, sizes in bytes; what each is for is in its type, for --help."""
 
     bootstrap_servers: Annotated[str, told("Brokers to begin with, HOST:PORT with commas between.")]
@@ -205,6 +204,15 @@ def parted(
 
 def converted(settings: Mapping[str, Any], shape: type[Shape], prefix: str) -> Shape:
     """The settings as `shape` has them. Raises KafkaConfigError."""
+    fields = msgspec.structs.fields(shape)
+    names = [field.encode_name for field in fields]
+    for name in settings:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise KafkaConfigError(f"{prefix}{name} is no setting{hint if hint != '.' else '; --help shows all'}")
+    for field in fields:
+        if field.required and field.encode_name not in settings:
+            raise KafkaConfigError(f"{prefix}{field.encode_name} is missing")
     try:
         return msgspec.convert(settings, shape, strict=False)
     except msgspec.ValidationError as error:
@@ -271,6 +279,4 @@ def _checked(config: KafkaConfig) -> KafkaConfig:
 def _sentence(said: str, prefix: str) -> str:
     """Msgspec's error about a setting, with the key as it stands in conf."""
     what, _, where = said.partition(" - at `$.")
-    if where:
-        return f"{prefix}{where.rstrip('`')}: {what[0].lower()}{what[1:]}"
-    return f"the settings {prefix}*: {what[0].lower()}{what[1:]}"
+    return f"{prefix}{where.rstrip('`')}: {what[0].lower()}{what[1:]}"

@@ -32,7 +32,7 @@ class DeadLetters:
         self._several = settings.spout.several
         self._log = log
         self._waiting: deque[tuple[PartitionManager, RefusedMessage]] = deque()
-        self._under_way = 0
+        self._under_way: list[RefusedMessage] = []
         self._told: set[str] = set()
         try:
             told = {**settings.client, "bootstrap.servers": settings.spout.bootstrap_servers}
@@ -63,6 +63,11 @@ class DeadLetters:
             self._producer.flush(limit)
         self._producer.poll(0)
 
+    def tell_unwritten(self) -> None:
+        """Say once of each message that is not written yet: the process may end now, and nobody hear of it."""
+        for refused in (*(refused for _, refused in self._waiting), *self._under_way):
+            self._tell(refused, f"is not written to topic {self._topic} yet")
+
     def _write(self, producer: Producer, manager: PartitionManager, refused: RefusedMessage) -> bool:
         record = refused.record
         headers: list[tuple[str, str | bytes | None]] = [
@@ -83,28 +88,31 @@ class DeadLetters:
         except KafkaException as error:
             # Such as a message that is too large with its headers: it may be tried for ever.
             self._waiting.append((manager, refused))
-            self._tell(refused, error)
+            self._tell(refused, self._not_taken(error))
             return False
-        self._under_way += 1
+        self._under_way.append(refused)
         return True
 
     def _heard(
         self, manager: PartitionManager, refused: RefusedMessage, error: KafkaError | None, message: Message
     ) -> None:
         del message
-        self._under_way -= 1
+        self._under_way.remove(refused)
         if error is None:
             self._done(manager, refused, f"written to topic {self._topic}")
             return
         self._waiting.append((manager, refused))
-        self._tell(refused, error)
+        self._tell(refused, self._not_taken(error))
 
-    def _tell(self, refused: RefusedMessage, error: KafkaError | KafkaException) -> None:
+    def _not_taken(self, error: KafkaError | KafkaException) -> str:
+        return f"topic {self._topic} does not take it, and it waits: {said(error)}"
+
+    def _tell(self, refused: RefusedMessage, why: str) -> None:
         """Say once of each message why it waits."""
         what = self._what(refused)
         if what not in self._told:
             self._told.add(what)
-            self._log(f"{what}: topic {self._topic} does not take it, and it waits: {said(error)}")
+            self._log(f"{what}: {why}")
 
     def _done(self, manager: PartitionManager, refused: RefusedMessage, what: str) -> None:
         manager.settle(refused.record.offset)

@@ -143,6 +143,7 @@ class KafkaSpout(Spout):
         """Store what is done: the topology may end now."""
         until = time.monotonic() + LAST_COMMIT
         self._dead_letters.work(LAST_COMMIT)
+        self._dead_letters.tell_unwritten()
         for each in self._topics:
             self._try(each, each.commit_now, lambda: time.monotonic() < until)
 

@@ -95,7 +95,7 @@ def test_a_tuple_is_a_message(
         ({"kafka.bolt.topic": ""}, "kafka.bolt.topic is missing"),
         ({"kafka.bolt.topic": "a,b"}, "'a,b' is no topic's name"),
         ({"kafka.bolt.batch": 2}, "there are no ticks: what is fewer would wait for ever"),
-        ({"kafka.bolt.topik": "t"}, "unknown field `topik`"),
+        ({"kafka.bolt.topik": "t"}, "kafka.bolt.topik is no setting; did you mean topic?"),
         ({"kafka.client.enable.idempotence": False}, "enable.idempotence is decided by other settings: kafka.bolt.*"),
     ],
 )

@@ -33,6 +33,13 @@ NEEDED = {"kafka.spout.bootstrap.servers": "h:1", "kafka.spout.topic": "t"}
 SECRET = "correct-horse"  # noqa: S105 (no secret of anybody's)
 
 
+@pytest.mark.parametrize("name", ["topic", "bootstrap.servers"])
+def test_a_setting_that_is_missing_is_named(name: str) -> None:
+    told = {key: value for key, value in NEEDED.items() if key != f"kafka.spout.{name}"}
+    with pytest.raises(KafkaConfigError, match=f"^kafka.spout.{name} is missing$"):
+        read(told, [])
+
+
 def test_the_command_line_goes_over_the_conf() -> None:
     found = read({**NEEDED, "kafka.spout.batch": 5, "kafka.client.ssl.ca.location": "/ca"}, ["batch=7", "topic=5"])
     assert (found.spout.batch, found.spout.topic, found.client) == (7, "5", {"ssl.ca.location": "/ca"})
@@ -42,7 +49,8 @@ def test_the_command_line_goes_over_the_conf() -> None:
     ("conf", "words"),
     [
         ({"kafka.spout.topic": None}, "kafka.spout.topic: expected `str`, got `null`"),
-        ({"kafka.spout.btach": 1}, "unknown field `btach`"),
+        ({"kafka.spout.btach": 1}, "kafka.spout.btach is no setting; did you mean batch?"),
+        ({"kafka.spout.colour": 1}, "kafka.spout.colour is no setting; --help shows all"),
         ({"kafka.spout.batch": 0}, "kafka.spout.batch: expected `int` >= 1"),
         ({"kafka.spout.profile": "modern"}, "kafka.spout.profile: invalid enum value 'modern'"),
         ({"kafka.spout.partitions": []}, "kafka.spout.partitions: expected `array` of length >= 1"),

@@ -224,6 +224,21 @@ def test_a_dead_letter_that_no_topic_takes_waits_and_is_told_once(
     assert told.endswith("(MSG_SIZE_TOO_LARGE)")
 
 
+def test_a_dead_letter_that_is_not_written_at_the_end_is_told(spout: Callable[..., DrivenSpout], topic: Topic) -> None:
+    """The client takes half a minute to find out that there is no such topic."""
+    topic.fill(0, [b"{", b'{"word": "a"}', b"["])
+    running = spout(**{"scheme": "json:word", "given.up": f"topic:{topic.name}.absent"})
+    assert values_of(read_all(running, 1)) == ["a"]
+    running.next()
+    told = [line for line in running.deactivate().logs if line.startswith("given up: ")]
+    assert [line.partition(" the ")[0] for line in told] == [
+        "given up: partition 0: message 0",
+        "given up: partition 0: message 2",
+    ]
+    assert all(line.endswith(f": is not written to topic {topic.name}.absent yet") for line in told)
+    assert running.deactivate().logs == []
+
+
 def test_a_message_that_the_scheme_cannot_read_is_said_and_passed_over(
     spout: Callable[..., DrivenSpout], topic: Topic
 ) -> None:

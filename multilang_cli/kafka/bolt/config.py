@@ -17,9 +17,7 @@ OURS = frozenset({"enable.idempotence", "message.timeout.ms", "queue.buffering.m
 TICKS = "topology.tick.tuple.freq.secs"
 
 
-class KafkaBoltConfig(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")
-):
+class KafkaBoltConfig(msgspec.Struct, frozen=True, kw_only=True, rename=lambda name: name.replace("_", ".")):
     """Settings of a Kafka bolt. Times in seconds; what each is for is in its type, for --help."""
 
     bootstrap_servers: Annotated[str, told("Brokers to begin with, HOST:PORT with commas between.")]

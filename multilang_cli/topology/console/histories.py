@@ -23,6 +23,9 @@ def history_in(folder: Path, given: str) -> Iterator[Happening]:
     try:
         yield from read_history(path)
     except OSError as error:
-        raise CommandError(f"{given}: {path} can't be read: {error.strerror}.") from None
+        raise CommandError(
+            f"{given}: {path} can't be read: {error.strerror}. Give the folder of a run, as it says at its end: "
+            ".mlcheck/topology/NAME by default."
+        ) from None
     except msgspec.MsgspecError as error:
         raise CommandError(f"{given}: {path} is no history of a run: {error}.") from None
