@@ -248,7 +248,10 @@ def _sentence(error: Mapping[str, str], named: Sequence[str]) -> str:
         return missing(absent) + needed_besides(absent, named)
     if name.startswith("java.lang.NullPointer"):
         return f"Flux dies of it: {message}"
-    return message
+    if name == "java.lang.NoSuchFieldException":
+        return f"a class has no setter and no public field for the property '{message}' ({name})"
+    # Some exceptions say a name alone, or nothing.
+    return message if " " in message else f"{name}: {message}"
 
 
 def _file_of(plan: JavaPlan, file: JavaFile, options: JavaOptions, resources: Path) -> FluxFile:
