@@ -221,6 +221,11 @@ def test_one_file_two_storms(cluster: Cluster, tmp_path: Path) -> None:
         ("mlcheck.components.TypesBolt", "org.example.Gone", "org.example.Gone: it is in no jar that was given"),
         ("constructorArgs: [20]", "constructorArgs: [twenty]", "suitable constructor"),
         ("name: withSuffix", "name: withPrefix", "Unable to find configuration method 'withPrefix'"),
+        (
+            "echo.py], [text, number]]",
+            "echo.py], [text, number]]\n    properties: [{name: nope, value: 1}]",
+            "no public field for the property 'nope'",
+        ),
         ("type: SHUFFLE", "type: FIELDS, args: [words]", "non-existent fields: [words]"),
     ],
 )
