@@ -15,8 +15,10 @@ def main() -> int:
     try:
         _mind_own_modules()
         code = _done(sys.argv[1:])
-    except KeyboardInterrupt:
-        # While modules are imported nobody else takes it yet.
+    except (KeyboardInterrupt, RuntimeError) as error:
+        # While modules are imported nobody else takes it yet, and Python before 3.12 wraps it (`of_interrupt`).
+        if isinstance(error, RuntimeError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         code = 130
         sys.stderr.write("mlcheck: interrupted.\n")
     if sys.flags.inspect:

@@ -58,7 +58,8 @@ class Forwarder:
         if self._code is not None:
             self._abandoned = True
             return
-        with suppress(ProcessLookupError):
+        # A component that runs as another user is beyond our reach, as it would be beyond Storm's.
+        with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
         self._signals.append((self.now, number))
 

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class StatusFile:
-    """Shows how far a tap is, in one file of JSON: where `plan` says, or named for the conversation in a folder."""
+    """Shows how far a tap is, in one file of JSON: where `plan` says, or named for the conversation in a folder.
+
+    A device or a pipe is left as it is: it must not become a file, and nobody may be waited for.
+    """
 
     def __init__(self, plan: TapPlan) -> None:
         self._place = plan.status or plan.folder
@@ -25,6 +28,8 @@ class StatusFile:
         path = self._place
         if self._is_folder or path.is_dir():
             path /= f"{name}.status.json"
+        if path.exists() and not path.is_file():
+            return
         part = path.with_name(f".{path.name}.{os.getpid()}")
         if self._written is not None and self._written != path:
             with suppress(OSError):

@@ -28,8 +28,27 @@ def interruptible() -> Iterator[None]:
     sys.unraisablehook = partial(_unraisable, before)
     try:
         yield
+    except Exception as error:
+        if not of_interrupt(error):
+            raise
+        raise KeyboardInterrupt from error
     finally:
         sys.unraisablehook = before
+
+
+def of_interrupt(error: BaseException | None) -> bool:
+    """True if an interrupt is behind it.
+
+    Python before 3.12 makes a RuntimeError of whatever ``__set_name__`` raises, and modules that are imported make
+    classes with such names all the time; libraries wrap what they catch as well.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def have_usual_signals() -> None:

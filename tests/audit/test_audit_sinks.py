@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+from base64 import b64encode
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import StreamRequestHandler, TCPServer
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +33,7 @@ COUNTS = {("words", "sentences", "lost"): 3, ('a"b\\c\n', "", "failed"): 1}
 
 
 @contextmanager
-def server(*answers: int) -> Iterator[tuple[str, list[bytes]]]:
+def server(*answers: int, heads: list[str] | None = None) -> Iterator[tuple[str, list[bytes]]]:
     """A webhook on this machine that gives these answers, and what it was told."""
     told: list[bytes] = []
     left = list(answers)
@@ -40,6 +43,8 @@ def server(*answers: int) -> Iterator[tuple[str, list[bytes]]]:
 
         def do_POST(self) -> None:
             """Note the body, and give the next answer."""
+            if heads is not None:
+                heads.append(self.headers["Authorization"])
             told.append(self.rfile.read(int(self.headers["Content-Length"])))
             code = left.pop(0) if len(left) > 1 else left[0]
             self.send_response(code)
@@ -69,6 +74,69 @@ def test_a_webhook_is_asked_again_and_told_once_it_answers() -> None:
     assert (alert["id"], alert["open_component"], alert["open_task"]) == ("00ff", "split", 3)
 
 
+@contextmanager
+def raw_server(answer: bytes) -> Iterator[str]:
+    """What answers each request with these bytes, whatever they are."""
+
+    class Handler(StreamRequestHandler):
+        """Reads the head, and answers."""
+
+        def handle(self) -> None:
+            """Answer."""
+            while self.rfile.readline().strip():
+                pass
+            self.wfile.write(answer)
+
+    with TCPServer(("127.0.0.1", 0), Handler) as tcpd:
+        Thread(target=tcpd.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{tcpd.server_address[1]}/s3cret"
+        tcpd.shutdown()
+
+
+NO_HTTP = [
+    b"\x1b[2Jgarbage\r\n\r\n",
+    b"HTTP/1.1 999999 x\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+    b"HTTP/1.1 200 OK\r\na: " + b"b" * 100_000 + b"\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("answer", NO_HTTP, ids=range(len(NO_HTTP)))
+def test_a_webhook_that_speaks_no_http_is_told_as_one_that_takes_nothing(answer: bytes) -> None:
+    with raw_server(answer) as url, pytest.raises(SinkError, match=r"/\.\.\.: ") as refused:
+        sink_of(url).tell(NO_SPARK, [LOST], COUNTS)
+    assert "s3cret" not in str(refused.value)
+    assert "\x1b" not in str(refused.value)
+
+
+def test_a_password_in_the_url_of_a_webhook_is_for_its_server_alone() -> None:
+    heads: list[str] = []
+    with server(200, heads=heads) as (url, _):
+        sink_of(url.replace("//", "//me:s3cret%40here@")).tell(NO_SPARK, [LOST], COUNTS)
+    assert heads == ["Basic " + b64encode(b"me:s3cret@here").decode()]
+    gone = sink_of("http://me:s3cret@127.0.0.1:1/")
+    with pytest.raises(SinkError, match="refused") as refused:
+        gone.tell(NO_SPARK, [LOST], COUNTS)
+    assert "s3cret" not in str(refused.value)
+
+
+NO_URLS = [
+    "http://[::1",
+    "https://me:s3cret@h:port/",
+    "http://h:99999/",
+    f"http://{'a' * 70}.org/",
+    "http://h/a b",
+    "http://h/\xfc",
+]
+
+
+@pytest.mark.parametrize("place", NO_URLS)
+def test_a_url_that_is_none_is_refused_without_its_secrets(place: str) -> None:
+    with pytest.raises(SinkError, match=r"--to https?://") as refused:
+        sink_of(place)
+    assert "s3cret" not in str(refused.value)
+
+
 @pytest.mark.parametrize("code", [500, 404, 302])
 def test_a_webhook_that_does_not_take_them_is_named_without_its_path(code: int) -> None:
     with server(code) as (url, told):
@@ -96,6 +164,19 @@ def test_prometheus_counts_all_that_was_told(tmp_path: Path) -> None:
     ]
     with pytest.raises(SinkError, match="No such file or directory"):
         sink_of(f"prometheus={tmp_path}/none/x.prom").tell(NO_SPARK, [], COUNTS)
+
+
+def test_prometheus_counts_replace_no_pipe_and_follow_no_link(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("mine")
+    (tmp_path / "a.prom.new").symlink_to(tmp_path / "kept")
+    sink_of(f"prometheus={tmp_path}/a.prom").tell(NO_SPARK, [], COUNTS)
+    assert (tmp_path / "kept").read_text() == "mine"
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    sink_of(f"prometheus={tmp_path}/pipe").tell(NO_SPARK, [], COUNTS)
+    assert b"mlcheck_alerts_total" in os.read(reader, 4096)
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
 
 
 @pytest.mark.parametrize("place", ["", "prometheus=", "kafka://broker", "https://", "mailto:me", "CONSOLE"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -301,6 +302,12 @@ def test_a_status_that_can_not_be_written_leaves_the_last_one_and_nothing_else(t
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_status_that_is_a_pipe_or_a_device_stays_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    recorded(tmp_path / "here", [conversation(acks(3))], status=tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_what_it_is_storm_tells(tmp_path: Path) -> None:

@@ -8,15 +8,18 @@ from __future__ import annotations
 import re
 import sys
 import time
+from base64 import b64encode
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import msgspec
 
 from multilang_cli.reports.escape import escape, escape_json
+from multilang_cli.reports.formats.registry import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +32,7 @@ KAFKA = re.compile(r"kafka://([^/]+)/([\w.-]+)")
 KINDS = "console, kafka://HOST:PORT/TOPIC, https://..., prometheus=FILE"
 ANSWER_SECONDS = 10.0
 """Seconds that a webhook has to answer."""
+_PLAIN = re.compile(r"[!-~]+")
 PAUSES = (1.0, 4.0)
 """Seconds before it is asked again."""
 Told = tuple[str, str, str]
@@ -111,23 +115,40 @@ class Webhook:
     """A URL that takes a list of alerts as JSON by POST, and answers with 2xx. Its path may be secret: not told."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        if not parts.hostname:
-            raise SinkError(f"--to {parts.scheme}://...: there is no host in it")
-        self._url, self._named = url, f"{parts.scheme}://{escape(parts.hostname)}/..."
+        scheme = url.partition(":")[0]
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", parts.port
+            host.encode("idna")
+        except ValueError:
+            # What it says quotes the URL, secrets and all.
+            raise SinkError(f"--to {scheme}://...: this is no URL: see its host and port") from None
+        if not host:
+            raise SinkError(f"--to {scheme}://...: there is no host in it")
+        if not _PLAIN.fullmatch(url):
+            raise SinkError(f"--to {scheme}://...: spaces and letters beyond ASCII are to be written as %XX in a URL")
+        self._headers = {"Content-Type": "application/json", "User-Agent": "mlcheck"}
+        user, at, _ = parts.netloc.rpartition("@")
+        if at:
+            self._headers["Authorization"] = f"Basic {b64encode(unquote_to_bytes(user)).decode()}"
+        self._named = f"{scheme}://{escape(host)}/..."
+        bare = f"[{host}]" if ":" in host else host
+        self._url = parts._replace(netloc=bare if port is None else f"{bare}:{port}", fragment="").geturl()
 
     def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:  # noqa: ARG002
         """Post them, thrice if need be."""
         if not alerts:
             return
         body = f"[{','.join(map(_line, alerts))}]".encode()
-        asked = Request(self._url, body, {"Content-Type": "application/json", "User-Agent": "mlcheck"})  # noqa: S310 (http or https)
+        asked = Request(self._url, body, self._headers)  # noqa: S310 (http or https)
         for pause in (*PAUSES, None):
             try:
                 with build_opener(_NoRedirect).open(asked, timeout=ANSWER_SECONDS):
                     return
             except HTTPError as error:
                 why = f"it answers {error.code}"
+            except HTTPException:
+                why = "what it answers is no HTTP"
             except (URLError, OSError) as error:
                 why = escape(str(getattr(error, "reason", error)))[:200]
             if pause is not None:
@@ -148,10 +169,9 @@ class PrometheusFile:
             named = zip(("topology", "component", "verdict"), told, strict=True)
             labels = ",".join(f'{name}="{_label(value)}"' for name, value in named)
             lines.append(f"mlcheck_alerts_total{{{labels}}} {number}")
-        fresh = self._path.with_name(f"{self._path.name}.new")
         try:
-            fresh.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            fresh.replace(self._path)
+            self._path.parent.stat()
+            write_whole(self._path, "".join(f"{line}\n" for line in lines).encode())
         except OSError as error:
             raise SinkError(f"--to prometheus={escape(str(self._path))}: {error.strerror}") from None
 

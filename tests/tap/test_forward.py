@@ -1,0 +1,26 @@
+"""Signals that the tap hands on: whatever becomes of one, the tap is not hurt."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+
+import pytest
+
+from multilang_cli.tap.forward import Forwarder
+from multilang_cli.tap.queue import RecordQueue
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.ESRCH], ids=errno.errorcode.get)
+def test_a_component_that_no_signal_reaches_hurts_no_tap(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    wakeup = signal.set_wakeup_fd(-1)
+    try:
+        forwarder = Forwarder(RecordQueue(None))
+        monkeypatch.setattr(os, "kill", refuse)
+        forwarder.on_signal(4711, signal.SIGTERM)
+    finally:
+        signal.set_wakeup_fd(wakeup)
