@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.storm.java_hash import java_hash
-from multilang_cli.topology.flux import NeedsJavaError, read_flux
+from multilang_cli.topology.flux import FluxError, NeedsJavaError, read_flux
 from multilang_cli.topology.groupings import ChooserContext, GroupingError, chooser
 from multilang_cli.topology.java import groupings as java_groupings
+from multilang_cli.topology.java import reading
 from multilang_cli.topology.java.groupings import CustomGroupings
-from multilang_cli.topology.java.program import JavaHostError, fetched
+from multilang_cli.topology.java.program import JavaHostError, JavaOptions, fetched
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
 from multilang_cli.topology.java.values import JavaValues
 from multilang_cli.topology.model import Grouping
@@ -22,8 +25,6 @@ from tests.command import mlcheck, refusal
 from tests.groupings import dice
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from multilang_cli.protocol.words.messages import Json
 
 FILE = """name: words
@@ -89,6 +90,34 @@ def test_classes_that_are_nowhere(file: Path, name: str, told: str) -> None:
 def test_no_jdk(file: Path) -> None:
     said = refusal(mlcheck("topology", "plan", "topology.yaml", cwd=file.parent, PATH="/nowhere", JAVA_HOME=""))
     assert "javac was not found on PATH; Java components need a JDK of 17 or later and Maven, on Debian:" in said
+
+
+HOSTILE_PLANS = [
+    (b'{"conf": {"topology.worker.childopts": "-Dx=\'y"}}', "topology.worker.childopts: expected"),
+    (b'{"conf": {"topology.worker.childopts": 5}}', "topology.worker.childopts: expected"),
+    (b'{"conf": {"topology.worker.childopts": ["-Xmx1g", null]}}', "topology.worker.childopts: expected"),
+    (b'{"components": [{"id": 5}]}', "what Java made of it is no topology"),
+    (b'{"name": "\xff"}', "what Java made of it is no topology"),
+    (b'{"conf": ', "what Java made of it is no topology"),
+    (b'{"conf": {"a": ' + b"[" * 100_000, "what Java made of it is no topology"),
+]
+"""What the classes of a jar can have the program in Java tell."""
+
+
+@pytest.mark.parametrize(("plan", "told"), HOSTILE_PLANS, ids=range(len(HOSTILE_PLANS)))
+def test_a_plan_that_is_none_is_refused(
+    plan: bytes, told: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_plan(command: tuple[str, ...], **_: Any) -> SimpleNamespace:
+        (Path(command[0]) / "plan.json").write_bytes(plan)
+        return SimpleNamespace(stderr=b"")
+
+    monkeypatch.setattr(reading, "host_class_path", lambda _: ())
+    monkeypatch.setattr(JavaOptions, "command", lambda self, *_: (str(self.folder),))
+    monkeypatch.setattr(reading.subprocess, "run", write_plan)
+    with pytest.raises((FluxError, JavaHostError)) as refused:
+        read_java_flux(JavaFile(path=file, storm="2.8.3", resources=tmp_path))
+    assert told in str(refused.value)
 
 
 def test_an_included_resource_of_a_jar(file: Path) -> None:

@@ -146,8 +146,8 @@ def read_java_flux(file: JavaFile) -> FluxFile:
     plan = _planned(file, options, resources)
     if plan.error is not None:
         raise FluxError(Location(str(file.path), 0), _sentence(plan.error, file.class_names))
-    child = plan.conf.get(CHILD_OPTIONS)
-    options = msgspec.structs.replace(options, more=_words(child))
+    more = _words(plan.conf.get(CHILD_OPTIONS), Location(str(file.path), 0))
+    options = msgspec.structs.replace(options, more=more)
     options.write()
     return _file_of(plan, file, options, resources)
 
@@ -162,9 +162,14 @@ def _check_jar(path: Path) -> None:
         raise JavaHostError(f"{path}: it can't be read as a jar: {error}") from None
 
 
-def _words(child: Any) -> tuple[str, ...]:
-    """The options of a conf, which are a text or a list."""
-    return tuple(shlex.split(child)) if isinstance(child, str) else tuple(map(str, child or ()))
+def _words(child: Any, place: Location) -> tuple[str, ...]:
+    """The options of a conf, which are a text or a list. Raises FluxError."""
+    try:
+        return tuple(shlex.split(child)) if isinstance(child, str) else msgspec.convert(child or (), tuple[str, ...])
+    except ValueError:
+        raise FluxError(
+            place, f"{CHILD_OPTIONS}: expected options of a JVM, a text or a list of texts, with each quotation closed."
+        ) from None
 
 
 def _resources(file: JavaFile, folder: Path) -> Path:
@@ -208,7 +213,11 @@ def _planned(file: JavaFile, options: JavaOptions, resources: Path) -> JavaPlan:
     if not told.exists():
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["nothing"]
         raise JavaHostError(f"{file.path}: the Java program ended without a plan; it said last: {last[0]}")
-    return msgspec.json.decode(told.read_bytes(), type=JavaPlan)
+    try:
+        return msgspec.json.decode(told.read_bytes(), type=JavaPlan)
+    except (ValueError, RecursionError) as error:
+        # The classes of a topology say what is in it, and may say anything.
+        raise JavaHostError(f"{file.path}: what Java made of it is no topology: {error}") from None
 
 
 def _put_in_place(included: Path, folders: Sequence[Path], work: Path, unknown: Sequence[Location]) -> None:
