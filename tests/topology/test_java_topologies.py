@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import zipfile
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.driver.supervisor import Finished
 from multilang_cli.protocol.storm.java_hash import java_hash
 from multilang_cli.topology.flux import FluxError, NeedsJavaError, read_flux
 from multilang_cli.topology.groupings import ChooserContext, GroupingError, chooser
@@ -108,13 +108,14 @@ HOSTILE_PLANS = [
 def test_a_plan_that_is_none_is_refused(
     plan: bytes, told: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def write_plan(command: tuple[str, ...], **_: Any) -> SimpleNamespace:
+    def write_plan(command: list[str], seconds: float) -> Finished:
+        del seconds
         (Path(command[0]) / "plan.json").write_bytes(plan)
-        return SimpleNamespace(stderr=b"")
+        return Finished(0, b"", b"")
 
     monkeypatch.setattr(reading, "host_class_path", lambda _: ())
     monkeypatch.setattr(JavaOptions, "command", lambda self, *_: (str(self.folder),))
-    monkeypatch.setattr(reading.subprocess, "run", write_plan)
+    monkeypatch.setattr(reading, "finish", write_plan)
     with pytest.raises((FluxError, JavaHostError)) as refused:
         read_java_flux(JavaFile(path=file, storm="2.8.3", resources=tmp_path))
     assert told in str(refused.value)

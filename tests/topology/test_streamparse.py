@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from multilang_cli.driver.supervisor import Finished
+from multilang_cli.topology.streamparse import project as project_reading
 from multilang_cli.topology.streamparse.project import ProjectError, read_project
 from tests.command import ROOT, mlcheck, refusal
 
@@ -62,6 +64,15 @@ def project(tmp_path: Path) -> Path:
     (folder / "src" / "parts.py").write_text(PARTS, encoding="utf-8")
     (folder / "config.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
     return folder
+
+
+@pytest.mark.parametrize("said", [b"", b"hello\n{}", b"[]", b"\xff", b"[" * 100_000], ids=range(5))
+def test_what_a_project_tells_is_a_topology_or_refused(
+    said: bytes, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_reading, "finish", lambda *_: Finished(0, said, b""))
+    with pytest.raises(ProjectError, match="is no topology"):
+        read_project(str(project), "2.8.3", {})
 
 
 @pytest.mark.library

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from multilang_cli.driver.supervisor import Supervisor
 from multilang_cli.topology.groupings import GroupingError
 
 if TYPE_CHECKING:
@@ -32,22 +33,21 @@ class CustomGroupings:
 
     def __enter__(self) -> Self:
         """Start the program. Raises OSError."""
-        self._process = subprocess.Popen(
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
+        self._supervisor = Supervisor("mlcheck-groupings-")
+        self._process = self._supervisor.start(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         with suppress(GroupingError):
             self._say(self._first)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the program. It ends by itself when nobody can ask it any more."""
-        self._process.kill()
-        with suppress(BrokenPipeError):
-            self._process.communicate()
+        """End the program and what it started: a grouping may never give an answer."""
+        if (stdin := self._process.stdin) is not None:
+            with suppress(BrokenPipeError):
+                stdin.close()
+            self._process.stdin = None
+        self._supervisor.end(self._process)
 
     def choose(self, where: Mapping[str, Json], values: Sequence[Json]) -> tuple[int, ...]:
         """The task ids for a tuple. `where`: source, stream, target, executor and task. Raises GroupingError."""
@@ -69,7 +69,7 @@ class CustomGroupings:
         stdin = self._process.stdin
         assert stdin is not None  # noqa: S101 (it is a pipe)
         try:
-            stdin.write(self._encode(message) + b"\n")
+            stdin.write(f"{self._encode(message).decode()}\n")
             stdin.flush()
         except BrokenPipeError:
             raise GroupingError("the program that holds the custom groupings is gone") from None

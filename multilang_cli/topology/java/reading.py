@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.driver.scratch import lasting_scratch
+from multilang_cli.driver.supervisor import finish
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.protocol.words.verdicts import Kind
 from multilang_cli.topology import queue
@@ -204,14 +205,12 @@ def _planned(file: JavaFile, options: JavaOptions, resources: Path) -> JavaPlan:
     (options.folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     options.write()
     try:
-        done = subprocess.run(
-            options.command(PLANNER), stdin=subprocess.DEVNULL, capture_output=True, timeout=PLAN_SECONDS, check=False
-        )
+        done = finish([*options.command(PLANNER)], PLAN_SECONDS)
     except subprocess.TimeoutExpired:
         raise JavaHostError(f"{file.path}: Java made no topology of it within {PLAN_SECONDS} s") from None
     told = options.folder / "plan.json"
     if not told.exists():
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["nothing"]
+        last = done.err.decode(errors="replace").strip().splitlines()[-1:] or ["nothing"]
         raise JavaHostError(f"{file.path}: the Java program ended without a plan; it said last: {last[0]}")
     try:
         return msgspec.json.decode(told.read_bytes(), type=JavaPlan)

@@ -13,6 +13,7 @@ import msgspec
 
 from multilang_cli.catalogue.texts import TextError, file_text, json_value
 from multilang_cli.driver.scratch import lasting_scratch
+from multilang_cli.driver.supervisor import finish
 from multilang_cli.topology.flux import FluxError, read_flux
 from multilang_cli.topology.streamparse import describe
 
@@ -117,18 +118,20 @@ def _python(folder: Path) -> str:
 def _described(python: str, file: Path, environment: str) -> dict[str, Any]:
     command = [python, str(Path(describe.__file__)), str(file), file.stem, environment]
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=DESCRIBE_SECONDS, check=False
-        )
+        done = finish(command, DESCRIBE_SECONDS)
     except subprocess.TimeoutExpired:
         raise ProjectError(f"{file}: it was not imported within {DESCRIBE_SECONDS} s") from None
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["nothing"]
+    if done.code != 0:
+        said = done.err.decode(errors="replace").strip().splitlines()[-1:] or ["nothing"]
         if "No module named 'streamparse'" in said[0]:
             raise ProjectError(f"{file} needs streamparse, which {python} has not: {python} -m pip install streamparse")
         raise ProjectError(f"{file} can't be imported by {python}: {said[0]}")
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)  # noqa: S101 (the script prints an object)
+    try:
+        found = json.loads(done.out)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ProjectError(f"{file}: what {python} tells of it is no topology: does it write to stdout as it ends?")
     return found
 
 
