@@ -75,9 +75,14 @@ def alone_of_line(line: bytes) -> list[tuple[str, Mark]]:
     Every tuple is a tree of its own: a bolt's has one edge, which it settles; a spout's has none, and is told its end.
     """
     row = parsing.parse(line)
-    if not isinstance(row, parsing.EventRow) or row.id is None or row.kind in {"heartbeat", "tick"}:
+    return [(row.conv, mark) for mark in alone_of(row)] if isinstance(row, parsing.EventRow) else []
+
+
+def alone_of(row: parsing.EventRow) -> list[Mark]:
+    """The marks of an event of a transcript that is read on its own."""
+    if row.id is None or row.kind in {"heartbeat", "tick"}:
         return []
-    return [(row.conv, mark) for mark in _alone(row, _hash(row.conv, row.id))]
+    return list(_alone(row, _hash(row.conv, row.id)))
 
 
 def _alone(row: parsing.EventRow, root: int) -> Iterator[Mark]:

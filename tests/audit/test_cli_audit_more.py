@@ -25,6 +25,31 @@ def test_a_watch_needs_a_folder_that_is_there_and_one_that_is_its_own(tmp_path: 
         watch_given(WatchFlags(source=str(tmp_path), output=tmp_path))
 
 
+def test_a_watch_needs_a_spark_that_holds_state_for_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.__version__", "3.5.7")
+    with pytest.raises(CommandError, match=r"needs PySpark 4\.0 or newer, and 3\.5\.7 is installed") as old:
+        watch_given(WatchFlags(source=str(tmp_path), output=tmp_path / "out"))
+    assert old.value.code == 2
+
+
+def test_a_watch_leaves_what_an_older_one_has_written(tmp_path: Path) -> None:
+    (tmp_path / "out" / "state").mkdir(parents=True)
+    (tmp_path / "out" / "checkpoint").mkdir()
+    with pytest.raises(CommandError, match="older mlcheck"):
+        watch_given(WatchFlags(source=str(tmp_path), output=tmp_path / "out"))
+
+
+def test_a_watch_goes_on_with_the_checkpoint_that_it_began_with(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    (here / "checkpoint").mkdir(parents=True)
+    there.mkdir()
+    (there / "checkpoint-path").write_text("s3a://bucket/watch")
+    with pytest.raises(CommandError, match="goes on with its checkpoint in"):
+        watch_given(WatchFlags(source=str(tmp_path), output=here, checkpoint="s3a://bucket/watch"))
+    with pytest.raises(CommandError, match="goes on with --checkpoint s3a://bucket/watch"):
+        watch_given(WatchFlags(source=str(tmp_path), output=there))
+
+
 def test_a_replay_needs_recordings_and_a_component(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     recording = tmp_path / "bolt.ndjson"

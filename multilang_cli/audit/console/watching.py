@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import msgspec
 
 from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
+from multilang_cli.audit.watch.following import Rules
+from multilang_cli.audit.watch.settings import STATE
 from multilang_cli.audit.watch.sinks import KAFKA, SinkError, Sinks, sink_of
+from multilang_cli.reports.escape import escape
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark
+from multilang_cli.transcript.private import make_private
 
 _SCALA = {"3": "2.12"}
 """The Scala of a PySpark, by the first number of its version; of later ones it is 2.13."""
@@ -20,6 +25,11 @@ _SPARKS_OWN = (
 )  # fmt: skip
 """What the connector needs and PySpark brings along: a second copy would be fetched for nothing."""
 _WHAT = "audit watch"
+_ELSEWHERE = "checkpoint-path"
+"""The file of an output folder that names a checkpoint elsewhere."""
+_LEAST_PYSPARK = 4
+_STOPPED = 300.0
+"""Seconds without a line after which a recording in a topic has stopped, usually."""
 
 
 class WatchFlags(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +39,8 @@ class WatchFlags(msgspec.Struct, frozen=True, kw_only=True):
     output: Path
     timeout: float = 30.0
     delay: float = 10.0
+    stopped: float | None = None
+    checkpoint: str = ""
     once: bool = False
     to: tuple[str, ...] = ()
     option: tuple[str, ...] = ()
@@ -45,27 +57,36 @@ def watch_given(flags: WatchFlags) -> int:
         raise CommandError(f"{_WHAT}: {source[:60]!r}: expected kafka://HOST:PORT/TOPIC.")
     if where is None and not Path(source).is_dir():
         raise CommandError(f"{_WHAT}: {source}: there is no such folder.", ExitCode.NOTHING_SELECTED)
-    if holds_anything(_WHAT, output) and not (output / "checkpoint").is_dir():
-        raise CommandError(f"{_WHAT}: {output} holds something else; choose another with -o.")
+    _check_output(flags)
     try:
         sinks = Sinks([sink_of(each) for each in flags.to])
     except SinkError as error:
         raise CommandError(f"{_WHAT}: {error}.") from None
     options = pairs_of(_WHAT, flags.option, "--option")
+    _check_pyspark()
     settings = pairs_of(_WHAT, flags.spark_conf)
     asks_kafka = where is not None or any(each.startswith("kafka:") for each in flags.to)
     if asks_kafka and not any(each.startswith("spark.jars") for each in settings):
         settings |= _connector()
     try:
-        with running(_WHAT, flags.master, settings, quiet=not flags.spark_log) as spark:
+        with running(_WHAT, flags.master, STATE | settings, quiet=not flags.spark_log) as spark:
             from multilang_cli.audit.watch import stream  # noqa: PLC0415 (needs Spark)
 
             if where:
                 lines = stream.kafka_lines(spark, where[1], where[2], options)
             else:
                 lines = stream.folder_lines(spark, source, options)
-            rules = stream.Rules(flags.timeout, flags.delay)
-            query = stream.watch(lines, output, rules, once=flags.once, say=_say, sinks=sinks)
+            _note_checkpoint(flags)
+            stopped = flags.stopped or (_STOPPED if where and flags.stopped is None else inf)
+            query = stream.watch(
+                lines,
+                output,
+                Rules(flags.timeout, flags.delay, stopped),
+                once=flags.once,
+                checkpoint=flags.checkpoint,
+                say=_say,
+                sinks=sinks,
+            )
             _say(f"alerts go to {output / 'alerts'}")
             query.awaitTermination()
     except CommandError:
@@ -73,6 +94,46 @@ def watch_given(flags: WatchFlags) -> int:
             raise CommandError(f"{_WHAT}: {sinks.failed}.") from None
         raise
     return ExitCode.CONFORMANT
+
+
+def _check_output(flags: WatchFlags) -> None:
+    """Raises CommandError where the folder is not that of a watch with this checkpoint."""
+    output, default = flags.output, flags.output / "checkpoint"
+    if not holds_anything(_WHAT, output):
+        return
+    if (output / "state").is_dir():
+        raise CommandError(
+            f"{_WHAT}: {output} is of an older mlcheck, whose state can't be read; choose another with -o."
+        )
+    elsewhere = output / _ELSEWHERE
+    if not default.is_dir() and not elsewhere.is_file():
+        raise CommandError(f"{_WHAT}: {output} holds something else; choose another with -o.")
+    held = elsewhere.read_text(encoding="utf-8") if elsewhere.is_file() else ""
+    if held != flags.checkpoint:
+        # Batches are numbered anew with a new checkpoint, and would overwrite others.
+        has = f"--checkpoint {escape(held)}" if held else f"its checkpoint in {default}"
+        raise CommandError(f"{_WHAT}: {output} goes on with {has}; or choose another folder with -o.")
+
+
+def _note_checkpoint(flags: WatchFlags) -> None:
+    make_private(flags.output)
+    if flags.checkpoint:
+        (flags.output / _ELSEWHERE).write_text(flags.checkpoint, encoding="utf-8")
+    else:
+        (flags.output / "checkpoint").mkdir(exist_ok=True)
+
+
+def _check_pyspark() -> None:
+    """Raises CommandError where PySpark has no state for Python to hold."""
+    try:
+        from pyspark import __version__  # noqa: PLC0415 (an extra)
+    except ImportError:
+        # Whoever starts Spark says so.
+        return
+    if int(__version__.partition(".")[0]) < _LEAST_PYSPARK:
+        raise CommandError(
+            f"{_WHAT} needs PySpark 4.0 or newer, and {__version__} is installed: it holds its state there."
+        )
 
 
 def _connector() -> dict[str, str]:

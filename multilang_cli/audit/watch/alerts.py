@@ -1,30 +1,28 @@
-"""Alerts of a watch: a root that went wrong, with names, and an id that it keeps where a batch is done again."""
+"""Alerts of a watch: what went wrong, with names, and an id that it keeps where a batch is done again. Pure."""
 
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
-import pyarrow as pa
-
-from multilang_cli.audit import parsing
-from multilang_cli.audit.inputs import run_of
-from multilang_cli.topology.history import Happening, Launched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from multilang_cli.audit.watch.ledger import RootRow
 
-    from pyspark.sql import DataFrame, Row
+PROCESS_EXITED, WORKER_DIED, RECORDING_STOPPED = "process exited", "worker died", "recording stopped"
+"""Verdicts on what has no root: the end of a conversation's process, of a worker in a history, of a recording."""
+DecidedBy = Literal["recording", "wall time"]
+"""Which clock an alert was decided by. Those by wall time depend on when the watch looked."""
 
-SPEAKERS = "run string, topology string, component string, task int, alone boolean"
-_SCHEMA = pa.schema([
-    ("run", pa.string()), ("topology", pa.string()), ("component", pa.string()), ("task", pa.int32()),
-    ("alone", pa.bool_()),
-])  # fmt: skip
-_HEADER, _LAUNCH = b'"transcript"', b'"launch"'
-"""One of these is in each line that names a task."""
-_decode = msgspec.json.Decoder(Happening).decode
+
+class SpeakerNames(msgspec.Struct, frozen=True, array_like=True):
+    """Names that one line tells of a task. `alone`: the run is its conversation."""
+
+    topology: str
+    component: str
+    task: int
+    alone: bool
 
 
 class RunNames(msgspec.Struct):
@@ -34,9 +32,22 @@ class RunNames(msgspec.Struct):
     components: dict[int, str] = {}
     alone: int | None = None
 
+    def learn(self, told: SpeakerNames) -> None:
+        """Add what a line says."""
+        self.topology = told.topology or self.topology
+        self.components[told.task] = told.component
+        self.alone = told.task if told.alone else self.alone
+
+    def component(self, task: int | None) -> str | None:
+        """The component of a task."""
+        return None if task is None else self.components.get(task)
+
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True):
-    """One alert. `task`: the spout's, or that of the conversation; `open_*`: of the first tuple that nobody settled."""
+    """One alert. `task`: the spout's, or that of the conversation; `open_*`: of the first tuple that nobody settled.
+
+    `root` is None for what is about a process or a recording; `why` says what is known of its end.
+    """
 
     id: str
     verdict: str
@@ -44,71 +55,65 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     component: str | None
     task: int | None
     run: str
-    root: int
-    message_id: str | None
-    outcome: str | None
-    open_component: str | None
-    open_task: int | None
-    open_id: str | None
-    open_since: float | None
+    root: int | None
+    message_id: str | None = None
+    outcome: str | None = None
+    open_component: str | None = None
+    open_task: int | None = None
+    open_id: str | None = None
+    open_since: float | None = None
+    why: str | None = None
+    decided_by: DecidedBy = "recording"
 
 
-def speakers(lines: DataFrame) -> DataFrame:
-    """Names that lines of transcripts and histories tell (columns `text`, bytes, and `file`), as `SPEAKERS`."""
-    return lines.select("file", "text").mapInArrow(_speaker_batches, SPEAKERS).distinct()
-
-
-def _speaker_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        files, texts = (column.to_pylist() for column in batch.columns)
-        rows = [row for file, text in zip(files, texts, strict=True) if (row := _speaker(file, text)) is not None]
-        yield pa.RecordBatch.from_pylist([dict(zip(_SCHEMA.names, row, strict=True)) for row in rows], _SCHEMA)
-
-
-def _speaker(file: str, text: bytes) -> tuple[str, str, str, int, bool] | None:
-    if _HEADER in text:
-        told = parsing.parse(text)
-        if isinstance(told, parsing.HeaderRow):
-            return told.conv, told.topology, told.component, told.task, True
-    elif _LAUNCH in text:
-        try:
-            event = _decode(text)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return None
-        if isinstance(event, Launched):
-            run = run_of(file)
-            return run, run.rpartition("/")[2], event.component, event.task, False
-    return None
-
-
-def learn(names: dict[str, RunNames], told: Iterable[Row]) -> None:
-    """Add what rows of `speakers` say."""
-    for run, topology, component, task, alone in told:
-        known = names.setdefault(run, RunNames())
-        known.topology = topology or known.topology
-        known.components[task] = component
-        known.alone = task if alone else known.alone
-
-
-def alert_of(root: Row, names: dict[str, RunNames]) -> Alert:
+def alert_of(row: RootRow, names: RunNames, decided_by: DecidedBy) -> Alert:
     """The alert of a row of the table roots."""
-    known = names.get(root.run) or RunNames()
-    task = root.task if root.task is not None else known.alone
-    holds = root.open_task
-    if holds is None and root.open_edge is not None:
-        holds = known.alone
+    task = row.task if row.task is not None else names.alone
+    holds = row.open_task
+    if holds is None and row.open_edge is not None:
+        holds = names.alone
     return Alert(
-        id=blake2b(f"{root.run}\0{root.root}\0{root.verdict}".encode(), digest_size=8).hexdigest(),
-        verdict=root.verdict,
-        topology=known.topology,
-        component=known.components.get(task) if task is not None else None,
+        id=_id(row.run, row.root, row.verdict),
+        verdict=row.verdict,
+        topology=names.topology,
+        component=names.component(task),
         task=task,
-        run=root.run,
-        root=root.root,
-        message_id=root.message_id,
-        outcome=root.outcome,
-        open_component=known.components.get(holds) if holds is not None else None,
+        run=row.run,
+        root=row.root,
+        message_id=row.message_id,
+        outcome=row.outcome,
+        open_component=names.component(holds),
         open_task=holds,
-        open_id=root.open_id,
-        open_since=root.open_since,
+        open_id=row.open_id,
+        open_since=row.open_since,
+        decided_by=decided_by,
     )
+
+
+class RunEnd(NamedTuple):
+    """The end of a process, a worker or a recording, at `t` of the recording."""
+
+    verdict: str
+    t: float
+    why: str
+    decided_by: DecidedBy = "recording"
+
+
+def alert_of_end(run: str, end: RunEnd, names: RunNames) -> Alert:
+    """The alert of an end."""
+    task = names.alone
+    return Alert(
+        id=_id(run, end.t, end.verdict, end.why),
+        verdict=end.verdict,
+        topology=names.topology,
+        component=names.component(task),
+        task=task,
+        run=run,
+        root=None,
+        why=end.why,
+        decided_by=end.decided_by,
+    )
+
+
+def _id(*words: object) -> str:
+    return blake2b("\0".join(map(str, words)).encode(), digest_size=8).hexdigest()

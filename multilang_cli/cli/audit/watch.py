@@ -18,6 +18,16 @@ SourceOption = Annotated[
     list[str] | None, typer.Option("--option", metavar="K=V", help="An option of Spark's source. May be repeated.")
 ]
 
+Stopped = Annotated[
+    float | None,
+    typer.Option(
+        "--stopped", metavar="SECONDS", min=0, help="A recording without a line for so long has stopped; 0: none has."
+    ),
+]
+Checkpoint = Annotated[
+    str, typer.Option("--checkpoint", metavar="PATH", help="Where Spark's state is, instead of in DIR: s3a://...")
+]
+
 
 @handled_by("audit.console.watching:watch_given")
 def watch(
@@ -26,6 +36,8 @@ def watch(
     *,
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="topology.message.timeout.secs.")] = 30.0,
     delay: Annotated[float, typer.Option("--delay", min=0, help="Seconds that a line may be late by.")] = 10.0,
+    stopped: Stopped = None,
+    checkpoint: Checkpoint = "",
     to: To = None,
     option: SourceOption = None,
     once: Annotated[bool, typer.Option("--once", help="Up to what is there now, and end.")] = False,

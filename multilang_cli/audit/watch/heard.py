@@ -1,0 +1,111 @@
+"""Rows that a watch is made from: the lines of histories and transcripts, each with its place in the recording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+
+from multilang_cli.audit import parsing
+from multilang_cli.audit.inputs import run_of
+from multilang_cli.audit.marks import Mark, alone_of, marks_of
+from multilang_cli.audit.watch.alerts import SpeakerNames
+from multilang_cli.topology.history import Beat, Died, Happening, Launched, PhaseBegun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyspark.sql import DataFrame
+
+NAMES, CLOCK, ALIVE, EXITED, DIED, CLOSED = "names", "clock", "alive", "exited", "died", "closed"
+"""Kinds of rows beside the marks': who speaks, how late it is, that a line came, and how a recording goes on."""
+HEARD = "run string, came double, file string, block bigint, n bigint, mark binary"
+PLACE = ("came", "file", "block", "n")
+"""The columns that say where it stands."""
+_SCHEMA = pa.schema([
+    ("run", pa.string()), ("came", pa.float64()), ("file", pa.string()), ("block", pa.int64()), ("n", pa.int64()),
+    ("mark", pa.binary()),
+])  # fmt: skip
+_decode = msgspec.json.Decoder(Happening).decode
+_encode = msgspec.json.Encoder().encode
+_packed = msgspec.msgpack.Encoder().encode
+
+
+class RunMark(NamedTuple):
+    """A mark and its run; one of the kinds above, or of the ack framework's."""
+
+    run: str
+    mark: Mark
+
+
+def heard(lines: DataFrame) -> DataFrame:
+    """Rows of `HEARD` from lines, with the columns `file`, `text`, bytes, and their order `came`, `block`."""
+    return lines.select("file", "text", "came", "block").mapInArrow(_batches, HEARD)
+
+
+def heard_in_line(file: str, text: bytes) -> list[RunMark]:
+    """Read a line. Never raises; what is no line of either kind says nothing."""
+    try:
+        event = _decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return list(_of_transcript(text))
+    run = run_of(file)
+    return [RunMark(run, mark) for mark in _of_history(event, run.rpartition("/")[2])]
+
+
+def _of_history(event: Happening, topology: str) -> Iterator[Mark]:
+    yield from marks_of(event)
+    match event:
+        case Launched():
+            yield _named(event.t, SpeakerNames(topology, event.component, event.task, alone=False))
+        case Beat():
+            yield Mark(0, CLOCK, event.t)
+        case Died():
+            who = f"worker {event.worker}" if event.task is None else f"the acker's task {event.task}"
+            yield Mark(0, DIED, event.t, id=f"{who}: {event.why}")
+        case PhaseBegun(name="end"):
+            yield Mark(0, CLOSED, event.t)
+
+
+def _of_transcript(text: bytes) -> Iterator[RunMark]:
+    row = parsing.parse(text)
+    match row:
+        case parsing.HeaderRow():
+            names = SpeakerNames(row.topology, row.component, row.task, alone=True)
+            yield RunMark(row.conv, _named(0.0, names))
+        case parsing.EventRow(kind="heartbeat" | "tick"):
+            yield RunMark(row.conv, Mark(0, CLOCK, row.t))
+        case parsing.EventRow(kind="exited"):
+            yield RunMark(row.conv, Mark(0, EXITED, row.t, id=row.says))
+        case parsing.EventRow(kind="stdin-closed" | "stdout-closed"):
+            yield RunMark(row.conv, Mark(0, CLOSED, row.t))
+        case parsing.EndRow():
+            # Of a part: another may follow.
+            yield RunMark(row.conv, Mark(0, ALIVE, 0.0))
+        case parsing.EventRow():
+            marks = alone_of(row)
+            yield from (RunMark(row.conv, mark) for mark in marks or [Mark(0, ALIVE, 0.0)])
+
+
+def _named(t: float, names: SpeakerNames) -> Mark:
+    return Mark(0, NAMES, t, id=_encode(names).decode())
+
+
+def _batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    n = 0
+    for batch in batches:
+        rows: list[tuple[Any, ...]] = []
+        alive: set[str] = set()
+        for file, text, came, block in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            for said in heard_in_line(file, text):
+                # One of a batch is enough to know that the recording goes on.
+                if said.mark.what == ALIVE and said.run in alive:
+                    continue
+                alive.add(said.run)
+                n += 1
+                # Packed: pandas would make numbers beside nulls floats, which hold no edge id.
+                rows.append((said.run, came, file, block, n, _packed(said.mark)))
+        columns: list[Any] = list(zip(*rows, strict=True)) or [[] for _ in _SCHEMA]
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
