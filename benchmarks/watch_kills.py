@@ -92,12 +92,12 @@ def _watch(run: Path, out: Path, checkpoint: str) -> subprocess.Popen[bytes]:
 
 def _killed(folder: Path, chance: random.Random) -> bool:
     """True if it was killed in a batch; False if it was through before."""
-    commits, offsets = folder / "state" / "commits", folder / "state" / "offsets"
-    before = _numbers(commits)
+    offsets = folder / "state" / "offsets"
+    before = _numbers(offsets)
     process = _watch(folder / "run", folder / "killed", _checkpoint(folder))
     while process.poll() is None:
-        # The next batch begins as soon as one is done.
-        if _numbers(commits) > before or (not before and _numbers(offsets)):
+        # The batch that the last kill hit is done again; the next is hit.
+        if _numbers(offsets) > before:
             time.sleep(chance.uniform(0, LONGEST))
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

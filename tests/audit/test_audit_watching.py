@@ -71,6 +71,11 @@ def open_roots(spark: SparkSession, out: Path) -> dict[int, RootState]:
     return {row.root: msgspec.msgpack.decode(bytes(row.state), type=RootState) for row in rows}
 
 
+def alerts_in(out: Path) -> list[dict[str, Any]]:
+    """The alerts so far."""
+    return [json.loads(line) for path in sorted(out.glob("alerts/*.ndjson")) for line in path.open()]
+
+
 @contextmanager
 def watching(*words: str) -> Iterator[subprocess.Popen[str]]:
     """`mlcheck audit watch` as users start it."""
@@ -127,7 +132,7 @@ def test_killed_and_stopped_it_finds_what_a_batch_finds(spark: SparkSession, tmp
     assert over.items() <= batch.items()
     assert over.keys() | still.keys() == batch.keys()
     assert late.count() == 3
-    alerts = [json.loads(line) for path in sorted(out.glob("alerts/*.ndjson")) for line in path.open()]
+    alerts = alerts_in(out)
     assert len({each["id"] for each in alerts}) == len(alerts)
     assert {each["topology"] for each in alerts} == {"run"}
     assert all(each["component"] == PLAN.component(each["task"]) for each in alerts if each["task"] is not None)
@@ -138,3 +143,18 @@ def test_killed_and_stopped_it_finds_what_a_batch_finds(spark: SparkSession, tmp
     told = {(each["root"], each["verdict"]) for each in alerts}
     assert {(root, verdict) for root, (verdict, *_) in over.items() if verdict != "completed"} <= told
     assert {each["decided_by"] for each in alerts} == {"recording"}
+
+
+def test_wall_time_runs_on_where_a_recording_stops(tmp_path: Path) -> None:
+    plan = TreesPlan(roots=1, weights={"never acked": 1.0})
+    run, out = tmp_path / "run", tmp_path / "out"
+    run.mkdir()
+    lines = [msgspec.json.encode(event) for event in history(plan) if event.t < plan.timeout]
+    (run / "0.ndjson").write_bytes(b"\n".join(lines) + b"\n")
+    with watching(str(run), "-o", str(out), "--stopped", "1", "--timeout", "1", "--delay", "0.5") as process:
+        says(process, ": 0 alerts")
+        assert until(lambda: len(alerts_in(out)) > 1)
+    assert [(each["verdict"], each["decided_by"]) for each in alerts_in(out)] == [
+        ("recording stopped", "wall time"),
+        ("never acked", "wall time"),
+    ]
