@@ -83,7 +83,9 @@ MARKS = Table(
     (
         TableColumn("run", "string", "the run of a topology: root ids are its own"),
         TableColumn("root", "bigint", "the root id; of a tap's, one that was made up"),
-        TableColumn("what", "string", "emit, made, ack, fail, lost; the end: acked, failed, timed out, or told fail"),
+        TableColumn(
+            "what", "string", "emit, made, ack, fail, lost, unheard; the end: acked, failed, timed out, or told fail"
+        ),
         TableColumn("t", "double", "seconds since the run began; of taps, since 1970"),
         TableColumn("edge", "bigint", "the edge id; null where it is about the whole root"),
         TableColumn(
@@ -109,7 +111,7 @@ ROOTS = Table(
             "verdict",
             "string",
             "completed, failed, timed out, late ack, double ack, never acked, lost or open; uncertain: it timed out,"
-            " and what was guessed of its tree can't be right",
+            " and what was guessed of its tree can't be right, or its end may stand behind the cut of a recording",
         ),
         TableColumn("outcome", "string", "what the spout was told: acked, failed or timed out; null if nothing"),
         TableColumn("ended", "double", "when the spout was told; null if it was not"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, Span
-from multilang_cli.audit.stages.people import Person, doubled, lives, people, run_ends
+from multilang_cli.audit.stages.people import Person, doubled, heard_until, lives, people, run_ends
 
 
 def person(n: int, me: int, *, first: float, last: float, exited: bool = False) -> Person:
@@ -68,3 +68,8 @@ def test_a_recording_that_lacks_something_has_a_gap(
     [known] = people(AuditFacts({"c": [part]}, {"c": span}, {}))
     assert span.gap_at == behind
     assert known.gap is (behind is not None or (not closed and over is None))
+
+
+def test_only_a_recording_that_was_cut_is_heard_until_its_end() -> None:
+    found = [person(0, 4, first=1, last=5)._replace(cut=True), person(1, 5, first=1, last=9)]
+    assert heard_until(found, lives(found, {"c0": 2.0})) == [("t", 4, 3.0)]

@@ -108,3 +108,22 @@ def test_who_dies_after_the_spout_has_heard_the_end_has_lost_nothing(
     ]
     [found] = roots(spark.createDataFrame(marks, MARKS.ddl), 10.0).where("root = 1").collect()
     assert (found.verdict, found.open_task) == (verdict, 5)
+
+
+@pytest.mark.parametrize(
+    ("ended", "verdict"), [(None, "uncertain"), ("told fail", "uncertain"), ("acked", "completed")]
+)
+def test_a_tuple_whose_end_may_stand_behind_the_cut_of_a_recording_is_not_lost(
+    spark: SparkSession, ended: str | None, verdict: str
+) -> None:
+    from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415 (Spark)
+
+    marks = [
+        ("run", 1, "emit", 0.0, None, 4, '"a"', 0),
+        ("run", 1, "made", 0.0, 77, 5, "-9", 2),
+        ("run", 1, "unheard", 0.0, 77, None, None, 2),
+        ("run", 2, "emit", 40.0, None, 4, '"b"', 0),
+        *([("run", 1, ended, 20.0, None, 4, None, 0)] if ended else []),
+    ]
+    [found] = roots(spark.createDataFrame(marks, MARKS.ddl), 10.0).where("root = 1").collect()
+    assert found.verdict == verdict

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Person(NamedTuple):
     """A conversation. `n`: its place in the order in which they began; `first`, `last`: its events, by its own clock.
 
-    `gap`: something in it is missing; `doubled`: an event may stand in it twice; `exited`: its process ended.
+    `gap`: something in it is missing; `doubled`: an event may stand in it twice; `exited`: its process ended; `cut`:
+    what came last is missing, and no later conversation of its task is known.
     """
 
     conv: str
@@ -30,6 +31,7 @@ class Person(NamedTuple):
     exited: bool
     first: float | None
     last: float | None
+    cut: bool = False
 
 
 class Life(NamedTuple):
@@ -63,7 +65,7 @@ def _person(n: int, parts: list[HeardPart], span: Span, *, latest: bool) -> Pers
         conv=one.conv, n=n, run=one.topology, role=one.kind, component=one.component, me=one.task, started=started,
         timeout=max(part.timeout for part in parts), gap=cut or span.gap_at is not None,
         doubled=doubled(span.number, (span.least, span.most), span.total, span.xor),
-        exited=span.exited, first=first, last=last,
+        exited=span.exited, first=first, last=last, cut=cut,
     )  # fmt: skip
 
 
@@ -93,6 +95,12 @@ def lives(found: Iterable[Person], ahead: Mapping[str, float]) -> list[Life]:
             by_task.setdefault((each.run, each.me), []).append((each.first - by, each.n))
     followed = {n for begun in by_task.values() for (_, n), _ in pairwise(sorted(begun))}
     return [life._replace(over=life.over or life.n in followed) for life in known]
+
+
+def heard_until(found: Sequence[Person], known: Iterable[Life]) -> list[tuple[str, int, float]]:
+    """By run and task whose recording was cut, how far it goes by the clock of the spouts."""
+    both = zip(found, known, strict=True)
+    return [(each.run, each.me, life.last) for each, life in both if each.cut and life.last is not None]
 
 
 def run_ends(found: Sequence[Person], known: Iterable[Life]) -> list[tuple[str, float, float]]:

@@ -93,9 +93,10 @@ def _exact(marks: DataFrame) -> DataFrame:
             F.expr("min(t) filter (where what = 'made') as made"),
             F.expr("max(task) filter (where what = 'made') as holder"),
             F.expr("max(id) filter (where what = 'made') as tuple_id"),
+            F.expr("max(what = 'unheard') as unheard"),
         )
     )
-    first = "min(struct(made, edge, holder, tuple_id, gone)) filter (where settled = 0)"
+    first = "min(struct(made, edge, holder, tuple_id, gone, unheard)) filter (where settled = 0)"
     return (
         edges.groupBy(_KEY)
         .agg(F.expr("max(settled) > 1 as twice"), F.expr(f"{first} as open"))
@@ -107,12 +108,14 @@ def _exact(marks: DataFrame) -> DataFrame:
             "open.tuple_id as open_id",
             "open.made as open_since",
             "open.gone as open_gone",
+            "open.unheard as open_unheard",
         )
     )
 
 
 def _verdict() -> Column:
     """The first that holds. What Storm told the spout wins over what the edges say; a second ack over both."""
+    overdue = "run_end - open_since >= timeout"
     failed = F.expr("outcome = 'failed' or (fails > 0 and (ended is null or first_fail <= ended))")
     return (
         F.when(F.expr("clean"), "completed")
@@ -122,7 +125,9 @@ def _verdict() -> Column:
         .when(F.expr("balanced and last_ack > ended"), "late ack")
         # Who holds a tuple until the spout has heard its end, and dies then, has not lost it.
         .when(F.expr("open_gone <= coalesce(ended, open_gone)"), "lost")
-        .when(F.expr("open_edge is not null and run_end - open_since >= timeout"), "never acked")
+        # Its end may stand behind the cut of a recording.
+        .when(F.expr(f"open_unheard and (outcome = 'timed out' or {overdue})"), "uncertain")
+        .when(F.expr(f"open_edge is not null and {overdue}"), "never acked")
         # All that is known was acked in time, and yet the spout was told that it timed out: what was guessed is wrong.
         .when(F.expr(f"outcome = 'timed out' and balanced and doubt = {LOW}"), "uncertain")
         .when(F.expr("outcome = 'timed out'"), "timed out")

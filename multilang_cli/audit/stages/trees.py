@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit.clocks import offsets
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channels
-from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends
+from multilang_cli.audit.stages.people import Life, Person, heard_until, lives, people, run_ends
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
 
@@ -34,6 +34,8 @@ _PAIRS = [column.name for column in PAIRS.columns]
 _WHOSE = "conv string, n int, run string, role string, component string, me int, started double, gap boolean"
 _LIVES = "n int, run string, ahead double, last double, over boolean"
 _LEGS = ["root", "emission", "sender", "sent_at", "target", "edge", "receiver", "id", "later", "doubt"]
+_BEHIND_CUT = "coalesce(heard - t < timeout, false)"
+"""The recording of the task ends before it had the tuple for as long as the timeout: its end may stand behind that."""
 _NO_EDGE = ("cast(null as bigint) as edge", "cast(null as int) as task", "cast(null as string) as id")
 
 
@@ -54,7 +56,9 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
     lived = lives(known, offsets(fastest, [each.conv for each in known if each.role == "spout"]))
     depth = deepest({(row.sender, row.receiver) for row in met}, {each.n for each in known if each.role == "spout"})
     ends = local_rows(spark, run_ends(known, lived), "run string, run_end double, timeout double")
-    return _marks(said, _trees(said, sent, paired, depth), _lives(said, lived), F.broadcast(ends))
+    cut = local_rows(spark, heard_until(known, lived), "run string, target int, heard double")
+    tree = _trees(said, sent, paired, depth)
+    return _marks(said, tree, _lives(said, lived), F.broadcast(ends), F.broadcast(cut))
 
 
 def _placed(events: DataFrame, whose: DataFrame, known: Sequence[Person]) -> DataFrame:
@@ -240,14 +244,16 @@ def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame, depth: int) -> D
 # --- marks ------------------------------------------------------------------------------------------------------------
 
 
-def _marks(said: DataFrame, tree: DataFrame, lived: DataFrame, ends: DataFrame) -> DataFrame:
-    """The table marks. `lived`: lives; `ends`: by run, how far it was recorded."""
+def _marks(said: DataFrame, tree: DataFrame, lived: DataFrame, ends: DataFrame, cut: DataFrame) -> DataFrame:
+    """The table marks. `lived`: lives; `ends`: by run, how far it was recorded; `cut`: by task, if that was cut."""
     senders = lived.selectExpr("n as sender", "run", "ahead")
     legs = tree.join(senders, "sender").withColumn("t", F.expr("sent_at - ahead"))
     made = legs.selectExpr("run", "root", "'made' as what", "t", "edge", "target as task", "id", "doubt")
-    nowhere = legs.where("receiver is null").join(ends, "run").where("later or run_end - t >= timeout")
-    lost = nowhere.selectExpr("run", "root", "'lost' as what", "t", *_of_edge("doubt"))
-    parts = [*_of_spouts(said, lived), made, lost, _settled(said, legs, lived)]
+    timed = legs.join(ends.select("run", "run_end", "timeout"), "run", "left").join(cut, ["run", "target"], "left")
+    nowhere = timed.where("receiver is null and (later or run_end - t >= timeout)")
+    what = f"if({_BEHIND_CUT} and (not later or doubt = {LOW}), 'unheard', 'lost') as what"
+    lost = nowhere.selectExpr("run", "root", what, "t", *_of_edge("doubt"))
+    parts = [*_of_spouts(said, lived), made, lost, _settled(said, timed, lived)]
     return reduce(lambda one, two: one.unionByName(two), parts).select(_NAMES)
 
 
@@ -281,15 +287,17 @@ def _of_spouts(said: DataFrame, lived: DataFrame) -> list[DataFrame]:
 
 
 def _settled(said: DataFrame, legs: DataFrame, lived: DataFrame) -> DataFrame:
-    """Tuples that bolts settled, and those that died with their task: its life ended, and it had not settled them."""
+    """Tuples that bolts settled, and those that died with their task: its life ended, and it had not settled them.
+
+    Of others, those whose end may stand behind the cut of a recording.
+    """
     clock = lived.select("n", "ahead")
     rows = said.where("role = 'bolt' and kind in ('ack', 'fail')")
     settles = rows.join(clock, "n").selectExpr("xxhash64(conv, id) as edge", "kind", "at - ahead as settled_t")
     over = lived.where("over").selectExpr("n as receiver", "last")
-    had = legs.where("receiver is not null").select("run", "root", "edge", "receiver", "doubt")
-    both = (
-        had.join(settles, "edge", "left").join(over, "receiver", "left").where("kind is not null or last is not null")
-    )
-    return both.selectExpr(
-        "run", "root", "coalesce(kind, 'lost') as what", "coalesce(settled_t, last) as t", *_of_edge("doubt")
-    )
+    unheard = f"{_BEHIND_CUT} as unheard"
+    had = legs.where("receiver is not null").selectExpr("run", "root", "edge", "receiver", "doubt", "t", unheard)
+    both = had.join(settles, "edge", "left").join(over, "receiver", "left")
+    known = both.where("kind is not null or last is not null or unheard")
+    what = "coalesce(kind, if(last is not null, 'lost', 'unheard')) as what"
+    return known.selectExpr("run", "root", what, "coalesce(settled_t, last, t) as t", *_of_edge("doubt"))
