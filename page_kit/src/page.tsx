@@ -65,7 +65,9 @@ function Parts({ sections }: { sections: Section[] }) {
 
 /** A text whose paths may be broken behind a slash: a narrow screen would break them within a word. */
 function breakable(text: string): ComponentChild[] {
-  return text.split(/(?<=\/)/).map((part, number) => [number > 0 && <wbr />, part]);
+  return String(text ?? "")
+    .split(/(?<=\/)/)
+    .map((part, number) => [number > 0 && <wbr />, part]);
 }
 
 function firstFinding(sections: Section[]): { section: string; finding: Finding; count: number } | null {
