@@ -105,6 +105,14 @@ def test_a_run_as_a_whole_is_judged_by_what_it_settled(component: Component, sai
     assert (judged and judged.verdict) == verdict
 
 
+@pytest.mark.timeout(20)
+def test_a_large_tuple_is_compared_with_the_samples_once() -> None:
+    seen = FedTuples([Sample(["x"])])
+    large = [emit("word", anchor="1") for _ in range(20_000)]
+    assert fed(seen, of("1", "x" * 10_000_000), *large).emitted == len(large)
+    assert not seen.arities
+
+
 BEAT = TupleMsg(None, [], -1, "__heartbeat", "0")
 
 

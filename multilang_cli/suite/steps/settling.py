@@ -66,11 +66,15 @@ LONGEST_COMPARED = 65_536
 
 
 class Fed(NamedTuple):
-    """A tuple that is open, its place among those that were fed, from 1, and when it was."""
+    """A tuple that is open, its place among those that were fed, from 1, and when it was.
+
+    `is_sample`: it is one of the declared samples.
+    """
 
     place: int
     message: TupleMsg
     t: float
+    is_sample: bool
 
 
 class FedTuples:
@@ -147,13 +151,13 @@ class FedTuples:
         elif message.comp != SYSTEM_COMPONENT:
             self.fed += 1
             self._began = t if self._began is None else self._began
-            self.open[message.id] = Fed(self.fed, message, t)
+            self.open[message.id] = Fed(self.fed, message, t, self._is_sample(message))
 
     def _emitted(self, said: Emit) -> None:
         self.emitted += 1
         self.anchored += bool(said.anchors)
         of = [self.open.get(anchor) for anchor in said.anchors]
-        if not self.fed or (of and all(each is not None and self.is_sample(each.message) for each in of)):
+        if not self.fed or (of and all(each is not None and each.is_sample for each in of)):
             self.arities.setdefault(said.stream, set()).add(len(said.values))
 
     def _settled(self, said: Ack | Fail, t: float) -> None:
@@ -168,12 +172,13 @@ class FedTuples:
         failed = isinstance(said, Fail)
         self.failed += failed
         self.acked += not failed
-        if self._samples and self.is_sample(fed.message):
+        if fed.is_sample:
             self.refused += failed
             self.good += not failed
 
-    def is_sample(self, message: TupleMsg) -> bool:
-        """True if a tuple is one of the declared samples."""
+    def _is_sample(self, message: TupleMsg) -> bool:
+        if not self._samples:
+            return False
         data = msgspec.json.encode(message.values, enc_hook=as_raw)
         return len(data) <= LONGEST_COMPARED and (message.comp, message.stream, data) in self._samples
 
@@ -237,8 +242,8 @@ class Settling:
 
     def notes(self, component: Component) -> Sequence[str]:
         """Notes for its user although nothing is wrong."""
-        # A word or two at its start are no answers to what it was fed.
         uneven = () if component.streams is not None or component.testee else self._uneven()
+        # A word or two at its start are no answers to what it was fed.
         answers = self.died and self.fed and 2 * self.emitted >= self.fed
         if answers and not (self.settled or self.starved or component.settles):
             return (

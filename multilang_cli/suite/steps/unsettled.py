@@ -187,7 +187,7 @@ def _fed_again(stage: Stage, first: Fed) -> Again:
             break
     settled = sum(id_ not in feed.open for id_ in sent)
     joins = sum(map(len, bolt.profile.sources.values())) > 1
-    return Again(first.message.id, len(sent), settled, declared=feed.is_sample(first.message) and not joins)
+    return Again(first.message.id, len(sent), settled, declared=first.is_sample and not joins)
 
 
 def _try_batch(stage: Stage) -> None:
