@@ -85,7 +85,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     it in parts. `loses_pieces`: all that it has not answered was, and it answers such messages where they come whole.
     `misread`: a JSON parser of it says that it can't read a text. `over`: what it was given and has not
     answered has more bytes. `awaits_unasked`: behind emits that get no task ids it goes on only when others come, if
-    at all. `by_child`: what stands on stdout was written by a program that it starts. `stalled`: it answered
+    at all. `went_on_unasked`: behind one it emitted for the same tuple, or settled it, before any ids came.
+    `silent_when_idle`: it answered each `next` for which it emitted, and the first without an emit stays open.
+    `by_child`: what stands on stdout was written by a program that it starts. `stalled`: it answered
     something, and then nothing of what came behind, tuples and heartbeats. `late_stderr`: a pattern found in what it
     complained of only after its stdin was closed. `of_ids`: what it had not answered but task ids when it ended.
     `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an

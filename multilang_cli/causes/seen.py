@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from multilang_cli.causes.emitted_ids import EmittedIds
+from multilang_cli.causes.emitting import Emitting, Nexts
 from multilang_cli.causes.swallowing import IDS, MOST_FOLLOWED, DroppingReader, Mislaid, NaiveReader
 from multilang_cli.protocol.words.events import (
     Chunk,
@@ -56,8 +57,6 @@ _LONGEST_KEY = 200
 """Characters of a key that may be another misspelt."""
 _LIKE = 0.85
 """The part of two keys that is the same where one may be the other misspelt."""
-_TUPLES_NO_CHANCE = 3
-"""Tuples from which on what all have in common is no chance."""
 _OVERDUE = 2.0
 """Seconds of silence from which on a heartbeat is not on its way to be answered any more."""
 _WARN = 3
@@ -90,53 +89,6 @@ def tells_of_trouble(text: str) -> bool:
     return _WRONG.search(text) is not None
 
 
-class Emitting:
-    """The behaviour of a bolt after emits that Storm sends no task ids for: `need_task_ids` false, or direct.
-
-    `went_on`: it emitted again for the same tuple, or settled it, before any ids came.
-    """
-
-    def __init__(self) -> None:
-        self._ids_since: dict[str, bool] = {}
-        self._tuples: set[str] = set()
-        self.went_on = self._settled = False
-        self._emits = self._fed = 0
-
-    def emitted(self, emit: Emit) -> None:
-        """The last emit anchored to a tuple counts."""
-        unasked = emit.task is not None or not emit.need_task_ids
-        self._emits += 1
-        for anchor in emit.anchors:
-            # Who emits once more without ids did not wait for any.
-            self.went_on = self.went_on or self._ids_since.pop(anchor, True) is False
-            if unasked:
-                self._ids_since[anchor] = False
-                self._tuples.add(anchor)
-
-    def ids_sent(self) -> None:
-        """Those of some other emit."""
-        self._ids_since = dict.fromkeys(self._ids_since, True)
-
-    def settled(self, id_: str) -> None:
-        """Take an ack or fail: who settles a tuple before further ids came did not wait for any."""
-        self._settled = True
-        self.went_on = self.went_on or not self._ids_since.pop(id_, True)
-
-    def fed(self) -> None:
-        """Take a tuple that was sent to it."""
-        self._fed += 1
-
-    @property
-    def awaits_unasked(self) -> bool:
-        """True if `_TUPLES_NO_CHANCE` tuples or more all stay open behind such an emit, or go on behind other ids."""
-        return len(self._tuples) >= _TUPLES_NO_CHANCE and not self.went_on
-
-    @property
-    def held_behind_unasked(self) -> bool:
-        """True if of `_TUPLES_NO_CHANCE` tuples or more it did nothing with any but for one such emit."""
-        return self._emits == len(self._tuples) == 1 and self._fed >= _TUPLES_NO_CHANCE and not self._settled
-
-
 class Seen:
     """The conversation so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
 
@@ -166,9 +118,8 @@ class Seen:
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
         self.lone_end = self.last_word = self.answers_ids = False
         self._ids_came = self._unasked = 0
-        self._gave = False
-        self._nexts: set[bool] = set()
         self.emitting = Emitting()
+        self._nexts = Nexts()
         self.naive = NaiveReader()
         self.hasty = NaiveReader(always=True)
         self.dropping = DroppingReader()
@@ -227,7 +178,7 @@ class Seen:
     @property
     def silent_when_idle(self) -> bool:
         """True if it answered each `next` for which it emitted, and the first for which it does not stays open."""
-        return self._nexts == {True} and not self._gave and [each for each, _ in self.pending.values()] == ["next"]
+        return self._nexts.idle_is_new and [each for each, _ in self.pending.values()] == ["next"]
 
     @property
     def size(self) -> int:
@@ -287,7 +238,6 @@ class Seen:
             self.answered = ""
         if isinstance(message, Emit):
             self._emitted(message)
-            self._gave = True
         elif isinstance(message, Ack | Fail):
             self._settled(message.id)
         elif isinstance(message, Sync):
@@ -297,6 +247,7 @@ class Seen:
 
     def _emitted(self, message: Emit) -> None:
         self.emitting.emitted(message)
+        self._nexts.emitted()
         self.naive.emitted(message)
         self.hasty.emitted(message)
         self.dropping.emitted(message)
@@ -320,9 +271,8 @@ class Seen:
 
     def _synced(self) -> None:
         at = next((seq for seq, (asked, _) in self.pending.items() if asked not in {"tuple", "tick"}), None)
-        if at is not None and self.pending[at][0] == "next":
-            self._nexts.add(self._gave)
         if at is not None:
+            self._nexts.answered(self.pending[at][0])
             self.naive.answered(self.pending[at][1])
             self.hasty.synced()
             self._has_read(at)
@@ -430,7 +380,7 @@ class Seen:
     def commanded(self, event: Event, message: SpoutCommand) -> None:
         """A command to a spout."""
         self._sent(event, COMMANDS.get(message.command, "next"), "")
-        self._gave = False
+        self._nexts.asked()
         if message.command in {"ack", "fail"}:
             self.ids.brought_back(message.id)
 

@@ -1,0 +1,84 @@
+"""The behaviour of a component around its emits: whether it goes on behind one, and whether it answers without one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.words.messages import Emit
+
+_TUPLES_NO_CHANCE = 3
+"""Tuples from which on what all have in common is no chance."""
+
+
+class Emitting:
+    """The behaviour of a bolt after emits that Storm sends no task ids for: `need_task_ids` false, or direct.
+
+    `went_on`: it emitted again for the same tuple, or settled it, before any ids came.
+    """
+
+    def __init__(self) -> None:
+        self._ids_since: dict[str, bool] = {}
+        self._tuples: set[str] = set()
+        self.went_on = self._settled = False
+        self._emits = self._fed = 0
+
+    def emitted(self, emit: Emit) -> None:
+        """The last emit anchored to a tuple counts."""
+        unasked = emit.task is not None or not emit.need_task_ids
+        self._emits += 1
+        for anchor in emit.anchors:
+            # Who emits once more without ids did not wait for any.
+            self.went_on = self.went_on or self._ids_since.pop(anchor, True) is False
+            if unasked:
+                self._ids_since[anchor] = False
+                self._tuples.add(anchor)
+
+    def ids_sent(self) -> None:
+        """Those of some other emit."""
+        self._ids_since = dict.fromkeys(self._ids_since, True)
+
+    def settled(self, id_: str) -> None:
+        """Take an ack or fail: who settles a tuple before further ids came did not wait for any."""
+        self._settled = True
+        self.went_on = self.went_on or not self._ids_since.pop(id_, True)
+
+    def fed(self) -> None:
+        """Take a tuple that was sent to it."""
+        self._fed += 1
+
+    @property
+    def awaits_unasked(self) -> bool:
+        """True if `_TUPLES_NO_CHANCE` tuples or more all stay open behind such an emit, or go on behind other ids."""
+        return len(self._tuples) >= _TUPLES_NO_CHANCE and not self.went_on
+
+    @property
+    def held_behind_unasked(self) -> bool:
+        """True if of `_TUPLES_NO_CHANCE` tuples or more it did nothing with any but for one such emit."""
+        return self._emits == len(self._tuples) == 1 and self._fed >= _TUPLES_NO_CHANCE and not self._settled
+
+
+class Nexts:
+    """The calls of next to a spout that it answered: with an emit, or without."""
+
+    def __init__(self) -> None:
+        self._emitted = False
+        self._answered: set[bool] = set()
+
+    def asked(self) -> None:
+        """Take a command."""
+        self._emitted = False
+
+    def emitted(self) -> None:
+        """Take an emit."""
+        self._emitted = True
+
+    def answered(self, command: str) -> None:
+        """Take the sync that answers a command."""
+        if command == "next":
+            self._answered.add(self._emitted)
+
+    @property
+    def idle_is_new(self) -> bool:
+        """True if all that were answered had an emit, and it has not emitted since it was asked last."""
+        return self._answered == {True} and not self._emitted
