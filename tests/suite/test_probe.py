@@ -380,3 +380,21 @@ def test_who_takes_what_it_is_sent_only_once_its_stdin_is_closed_is_at_fault(tmp
     found = kind_of(component, RunOptions(timeout=2.0))
     assert (found.kind, found.fault) == (None, True), found.how
     assert {cause.id for each in found.met for cause in each.causes} == {"reads-in-blocks"}
+
+
+HOLDS_BACK = """
+held = []
+while True:
+    if read().get("stream") == "__heartbeat":
+        held.append(b'{"command": "sync"}\\nend\\n')
+    if len(held) == 32:
+        os.write(1, b"".join(held))
+        held.clear()
+"""
+
+
+def test_a_bolt_whose_syncs_fill_a_buffer_first_is_one(tmp_path: Path) -> None:
+    script = tmp_path / "holds.py"
+    script.write_text(BEGIN + HOLDS_BACK, encoding="utf-8")
+    found = kind_of(Component(command=(sys.executable, str(script)), kind="auto"), RunOptions(timeout=2.0))
+    assert found.kind == "bolt", found.how
