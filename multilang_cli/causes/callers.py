@@ -18,7 +18,8 @@ _DEFINES = re.compile(
     (?:(?:def|function|func|sub|fn|proc)\s+(?:\([^)]*\)\s*)?(?:\w+[.:])*(?P<named>\w+)
     |(?:const|let|var|my)\s+\$?(?P<bound>\w+)\s*=\s*(?:async\s*)?(?:function\b|sub\b|\([^)]*\)\s*=>|\w+\s*=>)
     |(?P<assigned>[A-Za-z_.]\w*)\s*(?:<-|=)\s*function\b
-    |(?!(?:if|for|while|switch|catch|return|else|elif|foreach|until)\b)(?P<method>\w+)\s*\([^;()]*\)\s*\{)""",
+    |(?!(?:return|else|new|throw|await|case)\b)(?:[A-Za-z_][\w:<>\[\]]*[\s*&]+)?
+    (?!(?:if|for|while|switch|catch|elif|foreach|until)\b)(?P<method>\w+)\s*\([^;()]*\)\s*\{)""",
     re.VERBOSE,
 )
 _ENDS = re.compile(r"\s*(?:\}[);,]*|end)\s*$")
@@ -82,11 +83,11 @@ def _calling(name: str, lines: Sequence[str], language: str) -> Iterator[tuple[i
         call += rf"|(?:^|[;&|({{]|\b(?:then|else|return|do|and|or)\b)\s*{name}[ \t]+[\w\"'$@:{{\[]"
     pattern = re.compile(call)
     for number, line in enumerate(lines):
-        if pattern.search(line) and not COMMENT.match(line) and _name_in(line) != name:
+        if pattern.search(line) and not COMMENT.match(line) and name_in(line) != name:
             yield number, line
 
 
-def _name_in(line: str) -> str:
+def name_in(line: str) -> str:
     """The name of the function that begins in a line, "" for none."""
     found = _DEFINES.match(line)
     return next(filter(None, found.groups()), "") if found else ""
@@ -101,16 +102,16 @@ def _function_around(lines: Sequence[str], at: int) -> tuple[str, int, int]:
         line = lines[number]
         if not line.strip() or (number != at and _indent(line) >= indent):
             continue
-        if name := _name_in(line):
-            return name, number, _end(lines, number)
+        if name := name_in(line):
+            return name, number, end_of_block(lines, number)
         if number != at and (_ENDS.match(line) or _indent(line) == 0):
             break
         indent = min(indent, _indent(line))
     return "", 0, 0
 
 
-def _end(lines: Sequence[str], begin: int) -> int:
-    """The first line behind a function's: it stands no deeper."""
+def end_of_block(lines: Sequence[str], begin: int) -> int:
+    """The first line behind a function's, or a branch's: it stands no deeper."""
     indent = _indent(lines[begin])
     behind = (n for n in range(begin + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) <= indent)
     return next(behind, len(lines))

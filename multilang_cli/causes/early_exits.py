@@ -1,0 +1,58 @@
+"""The way out of a handler that passes by its answer: an early return where the sync stands further down. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from multilang_cli.causes.callers import end_of_block, name_in
+from multilang_cli.causes.model import Place
+from multilang_cli.causes.origin import COMMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_NOTHING = r"(?:\s+(?:None|nil|null|undefined|undef|true|false|0|1))?"
+_LEAVES = re.compile(
+    rf"""(?:^\s*|[{{;:)]\s*|\bthen\s+|\bdo\s+)
+    (?:return{_NOTHING}|continue|(?<=\s)next(?=\s*;|\s+(?:if|unless)\b|\s*$))
+    \s*(?:;|\}}|$|(?:if|unless)\b|\bend\b)""",
+    re.VERBOSE,
+)
+"""A statement that leaves a function or a round of a loop with nothing to give."""
+
+
+def early_exit(handler: Place, answer: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """Find where what `handler` begins is left before it writes `answer`, which is a command, as ``sync``.
+
+    `handler`: the line that looks for a command by its name. What it begins is its branch, and the functions of the
+    `sources`, lines by file, that are called there. None if there is no such way out, or more than one.
+    """
+    found = [
+        Place(file, number + 1, lines[number].strip())
+        for file, lines, begin, end in _blocks(handler, sources)
+        for number in _exits(lines, begin, end, answer)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _blocks(handler: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Sequence[str], int, int]]:
+    """The branch of the handler, and each function that is called in it: its file, where it begins and ends."""
+    lines = sources.get(handler.file, ())
+    begin, end = handler.line - 1, end_of_block(lines, handler.line - 1)
+    yield handler.file, lines, begin, end
+    branch = "\n".join(lines[begin:end])
+    for file, each in sources.items():
+        for number, line in enumerate(each):
+            name = name_in(line)
+            inside = file == handler.file and begin <= number < end
+            if name and not inside and re.search(rf"(?<![\w\"'`:]){name}\b(?![\"'`])", branch):
+                yield file, each, number, end_of_block(each, number)
+
+
+def _exits(lines: Sequence[str], begin: int, end: int, answer: str) -> Iterator[int]:
+    """The lines that leave a block before its first `answer`, if it writes one at all."""
+    code = ["" if COMMENT.match(line) else line for line in lines[begin:end]]
+    writes = re.compile(rf"(?<![a-z]){answer}|(?:send|write|say|reply)_?{answer}", re.IGNORECASE)
+    answers = next((number for number, line in enumerate(code) if writes.search(line)), 0)
+    yield from (begin + number for number in range(1, answers) if _LEAVES.search(code[number]))

@@ -1,0 +1,103 @@
+"""A command that is not answered on one way out: the line that leaves before the sync is the one to look at."""
+
+from __future__ import annotations
+
+import pytest
+
+from multilang_cli.causes.early_exits import early_exit
+from multilang_cli.causes.model import Place
+
+GO = """func next() {
+\tif len(queue) == 0 {
+\t\ttime.Sleep(50 * time.Millisecond)
+\t\treturn
+\t}
+\tsend(Emit{queue[0]})
+\tsend(map[string]string{"command": "sync"})
+}
+
+func main() {
+\tfor {
+\t\tswitch read()["command"] {
+\t\tcase "next":
+\t\t\tnext()
+\t\tcase "ack":
+\t\t\tsend(map[string]string{"command": "sync"})
+\t\t}
+\t}
+}
+"""
+PYTHON = """def next_tuple(queue):
+    if not queue:
+        return
+    emit(queue.pop())
+    send({"command": "sync"})
+
+while True:
+    command = read()["command"]
+    if command == "next":
+        next_tuple(queue)
+    else:
+        send({"command": "sync"})
+"""
+RUBY = """loop do
+  case read['command']
+  when 'next'
+    next if queue.empty?
+    emit(queue.shift)
+    send_msg(command: 'sync')
+  end
+end
+"""
+C = """static void next_tuple(struct queue *q) {
+    if (q->size == 0) return;
+    emit(q);
+    send_sync();
+}
+
+int main(void) {
+    if (strcmp(command, "next") == 0) {
+        next_tuple(&q);
+    }
+}
+"""
+JAVASCRIPT = """async function next() {
+  const jobs = fs.readdirSync(folder);
+  if (!jobs.length) { return; }
+  emit(jobs[0]);
+  sendSync();
+}
+on('next', () => next());
+"""
+FOUND = [
+    ("main.go", GO, 13, 4),
+    ("spout.py", PYTHON, 9, 3),
+    ("spout.rb", RUBY, 3, 4),
+    ("spout.c", C, 8, 2),
+    ("spout.js", JAVASCRIPT, 7, 3),
+]
+
+
+@pytest.mark.parametrize(("file", "source", "handler", "line"), FOUND, ids=lambda value: str(value)[:9])
+def test_the_way_out_before_the_sync_is_found(file: str, source: str, handler: int, line: int) -> None:
+    lines = source.splitlines()
+    found = early_exit(Place(file, handler), "sync", {file: lines})
+    assert found == Place(file, line, lines[line - 1].strip())
+
+
+UNTOLD = {
+    "it answers before it leaves": PYTHON.replace(
+        "        return", "        send({'command': 'sync'})\n        return"
+    ),
+    "nothing leaves": PYTHON.replace("        return", "        sleep(0.1)"),
+    "whoever calls it answers": PYTHON.replace('    send({"command": "sync"})\n\nwhile', "\nwhile"),
+    "two leave": PYTHON.replace("        return", "        return\n    if late:\n        return"),
+    "what leaves is a comment": PYTHON.replace("        return", "        # return\n        sleep(0.1)"),
+}
+
+
+@pytest.mark.parametrize("source", UNTOLD.values(), ids=UNTOLD)
+def test_none_is_told_where_it_is_not_certain(source: str) -> None:
+    lines = source.splitlines()
+    handler = next(number for number, line in enumerate(lines, 1) if '== "next"' in line)
+    assert early_exit(Place("spout.py", handler), "sync", {"spout.py": lines}) is None
