@@ -8,9 +8,13 @@ theirs alone in the run: an emission `n` that goes to three tasks makes three de
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+
+_Long = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_Task = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+"""Numbers as Storm has them: a history that holds larger ones is none, for no table has room for them."""
 
 
 class _Happened(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="k"):
@@ -20,7 +24,7 @@ class _Happened(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="
 class Launched(_Happened, frozen=True, kw_only=True, tag="launch"):
     """A task is there: `pid` of its process, None for an acker, which is the engine's own. `attempt` from 1 on."""
 
-    task: int
+    task: _Task
     component: str
     worker: int
     attempt: int = 1
@@ -34,13 +38,13 @@ class Emitted(_Happened, frozen=True, kw_only=True, tag="emit"):
     """
 
     n: int
-    task: int
+    task: _Task
     stream: str
     values: str = ""
     message_id: Any = None
-    root: int | None = None
+    root: _Long | None = None
     anchors: tuple[int, ...] = ()
-    direct: int | None = None
+    direct: _Task | None = None
 
 
 class Delivered(_Happened, frozen=True, kw_only=True, tag="deliver"):
@@ -51,9 +55,9 @@ class Delivered(_Happened, frozen=True, kw_only=True, tag="deliver"):
 
     n: int
     emit: int
-    task: int
+    task: _Task
     id: str
-    edges: dict[int, int] = {}
+    edges: dict[_Long, _Long] = {}
     again: bool = False
 
 
@@ -62,24 +66,24 @@ class TupleSettled(_Happened, frozen=True, kw_only=True, tag="settle"):
 
     delivery: int
     how: Literal["ack", "fail"]
-    edges: dict[int, int] = {}
+    edges: dict[_Long, _Long] = {}
 
 
 class AckerTold(_Happened, frozen=True, kw_only=True, tag="acker"):
     """An acker's task took a message; `val`: the ack val of its record after it."""
 
-    task: int
+    task: _Task
     what: Literal["init", "ack", "fail"]
-    root: int
-    val: int
+    root: _Long
+    val: _Long
 
 
 class EmissionEnded(_Happened, frozen=True, kw_only=True, tag="outcome"):
     """A spout's task learnt the end of an emission, which is told to its process as ack or fail. `root`: if tracked."""
 
     emit: int
-    root: int | None = None
-    task: int
+    root: _Long | None = None
+    task: _Task
     how: Literal["acked", "failed", "timed out"]
     latency: float
 
@@ -87,7 +91,7 @@ class EmissionEnded(_Happened, frozen=True, kw_only=True, tag="outcome"):
 class Beat(_Happened, frozen=True, kw_only=True, tag="beat"):
     """A bolt's task was sent a heartbeat, answered the oldest one, or is given up: Storm heard nothing for too long."""
 
-    task: int
+    task: _Task
     what: Literal["sent", "answered", "missed"]
 
 
@@ -95,7 +99,7 @@ class Died(_Happened, frozen=True, kw_only=True, tag="death"):
     """A worker, or an acker's task alone, is gone with all it held. `why`: a sentence."""
 
     worker: int
-    task: int | None = None
+    task: _Task | None = None
     why: str = ""
 
 
@@ -103,7 +107,7 @@ class Lost(_Happened, frozen=True, kw_only=True, tag="lost"):
     """A delivery that was queued or being worked on is gone with its task, or never reached it. `edges`: its own."""
 
     delivery: int
-    edges: dict[int, int] = {}
+    edges: dict[_Long, _Long] = {}
 
 
 class Faulted(_Happened, frozen=True, kw_only=True, tag="fault"):
@@ -112,7 +116,7 @@ class Faulted(_Happened, frozen=True, kw_only=True, tag="fault"):
     plan: int
     fault: str
     phase: Literal["strikes", "heals"]
-    task: int | None = None
+    task: _Task | None = None
 
 
 class PhaseBegun(_Happened, frozen=True, kw_only=True, tag="phase"):

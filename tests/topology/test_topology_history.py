@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 import pytest
 
+from multilang_cli.audit.marks import marks_of_line
+from multilang_cli.audit.watch.heard import heard_in_line
 from multilang_cli.catalogue import schemas
 from multilang_cli.topology.history import (
     AckerTold,
@@ -66,6 +68,25 @@ def test_what_is_written_holds_to_the_schema(sample: Happening) -> None:
     plain: Any = json.loads(msgspec.json.encode(sample))
     assert schemas.explain(plain, "history") == []
     assert schemas.explain({**plain, "t": -1}, "history")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"k":"emit","t":1.0,"n":1,"task":4,"stream":"s","root":9223372036854775808}',
+        b'{"k":"deliver","t":1.0,"n":1,"emit":1,"task":2,"id":"1","edges":{"-9223372036854775809":5}}',
+        b'{"k":"settle","t":1.0,"delivery":1,"how":"ack","edges":{"5":99999999999999999999}}',
+        b'{"k":"outcome","t":1.0,"emit":1,"task":2147483648,"how":"acked","latency":0.1}',
+        b'{"k":"launch","t":1.0,"task":-2147483649,"component":"b","worker":0}',
+    ],
+)
+def test_a_number_that_no_table_has_room_for_is_no_history(line: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "history.ndjson"
+    path.write_bytes(line + b"\n")
+    with pytest.raises(msgspec.ValidationError, match="line 1: Expected `int`"):
+        list(read_history(path))
+    assert marks_of_line(line) is None
+    assert heard_in_line(str(path), line) == []
 
 
 def test_a_history_that_was_cut_is_read_up_to_there(tmp_path: Path) -> None:
