@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.transcript.private import open_afresh
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -80,5 +82,6 @@ def write_prometheus(folder: str, labels: Mapping[str, str], text: str) -> None:
     """Replace the file of these labels, whole, in a folder of node_exporter's textfile collector. Raises OSError."""
     path = Path(folder) / f"{_UNFIT.sub('_', '-'.join(labels.values()))}.prom"
     fresh = path.with_suffix(".prom.new")
-    fresh.write_text(text, encoding="utf-8")
+    with open_afresh(fresh, "w", encoding="utf-8") as file:
+        file.write(text)
     fresh.replace(path)

@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from multilang_cli.transcript.private import open_afresh
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -37,7 +39,8 @@ class StatusFile:
         self._written = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+            with open_afresh(part, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"{text}\n")
             part.replace(path)
         except OSError:
             with suppress(OSError):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import multilang_cli
+from multilang_cli.transcript.private import open_afresh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,8 @@ def write(path: Path, content: str) -> None:
         raise FileExistsError(path)
     part = path.parent / f".{path.name}.{os.getpid()}"
     try:
-        part.write_text(content, encoding="utf-8", errors="surrogateescape")
+        with open_afresh(part, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(content)
         part.chmod(0o755)
         part.replace(path)
     finally:

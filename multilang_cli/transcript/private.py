@@ -22,5 +22,14 @@ def open_private(path: Path, mode: str, **options: Any) -> Any:
     return open(path, mode, opener=_opener, **options)
 
 
+def open_afresh(path: Path, mode: str = "wb", **options: Any) -> Any:
+    """Open a file of one's own that is made anew. Raises OSError.
+
+    What has its name goes, and is not written to: others may have put a link there in a folder that they share.
+    """
+    path.unlink(missing_ok=True)
+    return open_private(path, mode.replace("w", "x"), **options)
+
+
 def _opener(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CLOEXEC, OWN_FILE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from multilang_cli.audit.store.manifest import (
     clear,
     new_name,
     newest,
+    only_writer,
     trees_before,
 )
 
@@ -43,6 +45,20 @@ def test_any_manifest_is_read_or_refused(text: bytes, tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="is no manifest"):
         newest(NO_SPARK, str(tmp_path))
     assert not trees_before(str(tmp_path))
+
+
+def test_no_link_in_the_place_of_the_lock_is_followed_and_no_pipe_waited_for(tmp_path: Path) -> None:
+    letter, place = tmp_path / "letter", tmp_path / "audit" / FOLDER
+    place.mkdir(parents=True)
+    letter.write_text("mine")
+    (place / ".writing").symlink_to(letter)
+    with pytest.raises(ManifestError, match="can't be locked"), only_writer(str(place.parent)):
+        pass
+    assert letter.read_text() == "mine"
+    (place / ".writing").unlink()
+    os.mkfifo(place / ".writing")
+    with pytest.raises(ManifestError, match="can't be locked"), only_writer(str(place.parent)):
+        pass
 
 
 def test_nothing_is_removed_but_folders_that_an_audit_has_written(tmp_path: Path) -> None:

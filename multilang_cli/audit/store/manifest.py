@@ -14,13 +14,13 @@ import secrets
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli.audit.inputs import TableFormat, is_url
 from multilang_cli.transcript.format import BAD
-from multilang_cli.transcript.private import make_private
+from multilang_cli.transcript.private import OWN_FILE, make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def trees_before(folder: str) -> dict[str, int] | None:
 def last_number(spark: SparkSession, folder: str) -> int:
     """The number of the newest manifest, whatever its schema; 0 if there is none."""
     names = _names(spark, f"{folder.rstrip('/')}/{FOLDER}")
-    return max((int(name[:6]) for name in names if name[:6].isdigit()), default=0)
+    return max((int(name[:6]) for name in names if name[:6].isdecimal()), default=0)
 
 
 def publish(spark: SparkSession, folder: str, manifest: Manifest) -> None:
@@ -153,7 +153,7 @@ def only_writer(folder: str) -> Iterator[None]:
     make_private(Path(folder))
     place = Path(folder, FOLDER)
     place.mkdir(exist_ok=True)
-    with (place / ".writing").open("wb") as file:
+    with _lock_file(place / ".writing") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -161,6 +161,15 @@ def only_writer(folder: str) -> Iterator[None]:
                 f"another run is writing to {folder}; wait for its end, or choose another folder"
             ) from None
         yield
+
+
+def _lock_file(path: Path) -> IO[bytes]:
+    """Open a file to lock. Raises ManifestError where it is a link or a pipe: who packed the folder may have put it."""
+    try:
+        found = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, OWN_FILE)
+    except OSError as error:
+        raise ManifestError(f"{path} can't be locked: {error.strerror}; choose another folder") from None
+    return os.fdopen(found, "wb")
 
 
 def clear(folder: str, tables: tuple[str, ...], manifest: Manifest, before: Manifest | None) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from multilang_cli.kafka.start import Committed, GivenUp
+from multilang_cli.transcript.private import open_afresh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -139,7 +140,8 @@ class FileStore:
             fresh = path.with_suffix(f".{os.getpid()}")
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                fresh.write_text(json.dumps(state), encoding="utf-8")
+                with open_afresh(fresh, "w", encoding="utf-8") as file:
+                    file.write(json.dumps(state))
                 fresh.replace(path)
             except OSError as error:
                 raise ProgressError(f"{path} can't be written: {error.strerror}") from None

@@ -23,7 +23,7 @@ from multilang_cli.reports.html.page import page_of
 from multilang_cli.transcript.archives import ArchiveError, most_bytes, opened
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
-from multilang_cli.transcript.private import make_private, open_private
+from multilang_cli.transcript.private import make_private, open_afresh, open_private
 from multilang_cli.transcript.read import Happened
 from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.sharing import lines_of
@@ -60,7 +60,7 @@ def pack(path: Path, transcripts: Sequence[str], result: RunResult, rulebook: Ru
         raise BundleError(f"{path} is no file: a bundle takes the place of one")
     half = path.parent / f".{path.name}.{os.getpid()}"
     try:
-        with open_private(half, "wb") as whole, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as bundle:
+        with open_afresh(half) as whole, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as bundle:
             for name, text in _texts(transcripts, result, rulebook, events).items():
                 bundle.writestr(_entry(name), text)
             for name, source in _names(transcripts).items():
