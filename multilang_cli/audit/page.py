@@ -103,9 +103,12 @@ def _limits(result: RunResult) -> TableSection:
 
 
 def _in_order(name: str, order: str, rows: DataFrame) -> DataFrame:
-    plain = rows.select([column for column in rows.columns if column not in {"raw", "header"}])
-    shown = plain.where("verdict not in ('completed', 'open')") if name == "roots" else plain
-    return shown.orderBy(*(_ordered(word) for word in order.split(", ")))
+    # Spark knows more times than Python, which would refuse them, and would show all in the zone of this machine.
+    texts = {column for column, kind in rows.dtypes if kind == "timestamp"}
+    shown = [column for column in rows.columns if column not in {"raw", "header"}]
+    plain = rows.select([F.col(each).cast("string").alias(each) if each in texts else F.col(each) for each in shown])
+    wanted = plain.where("verdict not in ('completed', 'open')") if name == "roots" else plain
+    return wanted.orderBy(*(_ordered(word) for word in order.split(", ")))
 
 
 def _table(

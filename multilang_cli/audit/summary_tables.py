@@ -17,7 +17,11 @@ RATES = Table(
     (
         *WHO,
         WORKER,
-        TableColumn("hour", "timestamp", "the hour it began in, UTC; null if the recording does not say when it was"),
+        TableColumn(
+            "hour",
+            "timestamp",
+            "the hour it began in, UTC; null if the recording does not say when it was, or names no time of a calendar",
+        ),
         TableColumn("kind", "string", "bolt or spout"),
         TableColumn("seconds", "double", "from the first to the last event"),
         TableColumn("tuples", "bigint", "tuples that it was given, without ticks and heartbeats"),

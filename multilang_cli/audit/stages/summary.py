@@ -18,7 +18,8 @@ SLOW_HEARTBEAT = 1.0
 HARMFUL = ("dies", "hangs", "loses-data", "fails-tuple")
 _WHO = ("topology", "component", "task", "worker", "kind")
 _TASK = ("topology", "component", "task")
-_HOUR = "floor(({}) / 3600) as hour"
+_HOUR = "if(abs({0}) < 6.2e10, floor(({0}) / 3600), null) as hour"
+"""The hour of a time, or null for one that no calendar has: Python's ends with the year 9999, and begins with 1."""
 
 
 def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
