@@ -66,12 +66,21 @@ def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: b
         # Py4J logs what interrupts it, with its stack; without a handler Python would print that.
         logging.getLogger().addHandler(logging.NullHandler())
         with _java_unheard():
-            return session(master, settings, **how)
+            spark = session(master, settings, **how)
     except SparkMissingError as error:
         raise CommandError(f"{command}: {error}.") from None
     except Exception as error:  # noqa: BLE001 (whatever Java says of a wrong master or setting)
         more = "; --spark-log shows more" if quiet else ""
         raise CommandError(f"{command}: Spark does not start: {first_line(error)}{more}") from None
+    _silence_accumulators(spark)
+    return spark
+
+
+def _silence_accumulators(spark: SparkSession) -> None:
+    """Say nothing where Java is gone before PySpark's server of accumulators: it would print its own traceback."""
+    server: Any = getattr(spark.sparkContext, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda *_: None
 
 
 @contextmanager
