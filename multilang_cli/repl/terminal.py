@@ -24,6 +24,7 @@ from prompt_toolkit.patch_stdout import patch_stdout
 from multilang_cli.repl import parsing
 from multilang_cli.repl.commands.speaking import fields_asked, with_fields
 from multilang_cli.repl.commands.table import Misuse, in_json
+from multilang_cli.transcript.redact import everywhere
 from multilang_cli.transcript.secrets import is_name
 
 if TYPE_CHECKING:
@@ -56,11 +57,11 @@ class _Words(Completer):
 
 
 class _History(FileHistory):
-    """Remembers commands across sessions, but none that names a secret; only its owner can read it."""
+    """Remembers commands across sessions, but none that names or holds a secret; only its owner can read it."""
 
     def store_string(self, string: str) -> None:
         """Append a command to the file."""
-        if not any(map(is_name, re.split(r"[\s=:]+", string))):
+        if not any(map(is_name, re.split(r"[\s=:]+", string))) and everywhere().line(string) == string:
             with suppress(OSError):
                 super().store_string(string)
 
@@ -69,6 +70,9 @@ def history_in(environ: Mapping[str, str]) -> History:
     """The history in the user's state directory; in memory where there can't be one."""
     state = environ.get("XDG_STATE_HOME") or str(Path(environ.get("HOME", "")) / ".local" / "state")
     path = Path(state) / "mlcheck" / "repl-history"
+    if not path.is_absolute():
+        # A relative folder would be one of whoever made the working directory.
+        return InMemoryHistory()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, OWNER_ONLY))

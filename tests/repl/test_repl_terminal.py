@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pexpect  # type: ignore[import-untyped]
 import pytest
+from prompt_toolkit.history import InMemoryHistory
 
 from multilang_cli.repl.commands.every import COMMANDS
+from multilang_cli.repl.terminal import history_in
 from tests.command import BOLT, ROOT, SPOUT
 from tests.repl.test_repl import ASKS_IDS, LOOP, component
 
@@ -319,11 +321,14 @@ def test_what_was_typed_before_is_suggested(tmp_path: Path) -> None:
 
 
 def test_history_stays_and_keeps_no_secret(tmp_path: Path) -> None:
-    with session(tmp_path, "--kind", "bolt", BOLT) as person:
+    with session(tmp_path, "--kind", "bolt", "--conf", "db.password=known-hush", BOLT) as person:
         person.type("heartbeat")
         person.expect('"command": "sync"')
         person.type("conf set my.password hush-hush")
         person.expect("from the next start")
+        for secret in ("known-hush", "https://u:hush-hush@h/x"):
+            person.type(f'tuple ["{secret}"]')
+            person.expect('"ack"')
         person.type("quit")
         assert person.ends() == 0
     kept = tmp_path / "state" / "mlcheck" / "repl-history"
@@ -336,6 +341,11 @@ def test_history_stays_and_keeps_no_secret(tmp_path: Path) -> None:
         person.expect('"command": "sync"')
         person.type("quit")
         assert person.ends() == 0
+
+
+def test_a_history_of_the_working_directory_is_nobodys() -> None:
+    assert isinstance(history_in({}), InMemoryHistory)
+    assert isinstance(history_in({"XDG_STATE_HOME": "state"}), InMemoryHistory)
 
 
 def test_sigterm_ends_it_and_its_component(tmp_path: Path) -> None:
