@@ -46,3 +46,12 @@ def test_conversations_of_a_task_are_counted_together_by_the_hour(spark: SparkSe
         (3, hour + 3600): ("bolt", 3.0, 1, 0, 2, 2.0, 1),
         (4, None): ("spout", 0.0, 0, 1, 0, None, 0),
     }
+
+
+@pytest.mark.parametrize(("began", "t"), [(253402300799.0, 3.0), (0.0, 1e308), (-62135596800.0, 1.0)])
+def test_a_time_that_no_calendar_has_is_no_hour(spark: SparkSession, began: float, t: float) -> None:
+    part_of = {"a": [part("a", 3, "bolt", began)]}
+    events = local_rows(spark, [("a", "tuple", t)], "conv string, kind string, t double")
+    settled = local_rows(spark, [("a", began + t, 1.0, "once")], "conv string, at double, after double, verdict string")
+    found = rates(AuditFacts(part_of, {}, {}).people(spark), events, settled).select("hour", "tuples", "slowest")
+    assert [tuple(row) for row in found.collect()] == [(None, 1, 1.0)]
