@@ -316,16 +316,19 @@ class Pump:
         """Write all that is queued, and take what is said within `limit` seconds; maybe none of it can be written."""
         out = self.stdin
         told = out.taken(self.events.seq, self.now)
-        data = None
-        if len(told.data) <= select.PIPE_BUF:
-            with suppress(BrokenStdin):  # which the next write will tell
-                data = self.process.exchange(told.data, limit)
+        data = self.exchange(told.data, limit) if len(told.data) <= select.PIPE_BUF else None
         if data is None:
             out.buffer += told.data
         if not data or not self._answers(told, frames := self.framer.feed(data)):
             self.events.judged(told)
             if data:
                 self._hear(frames)
+
+    def exchange(self, data: bytes, limit: float) -> bytes | None:
+        """As `ComponentProcess.exchange`; None also where nobody reads, which the next write will tell."""
+        with suppress(BrokenStdin):
+            return self.process.exchange(data, limit)
+        return None
 
     def _answers(self, told: Batch, frames: Sequence[Frame]) -> bool:
         """Take `frames` in if they are all that answers a command, and plainly right; else nothing is done."""

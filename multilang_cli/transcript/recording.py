@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
@@ -37,7 +37,12 @@ class Recording:
     def take(self, events: Sequence[Event], _: object = None, /) -> None:
         """Add events, if nothing has failed so far."""
         self._kept.append(events)
-        self._size += len(events.data) if events.__class__ is Batch else sum([len(event.raw) for event in events])
+        if events.__class__ is Batch:
+            self._size += len(events.data)
+        elif events.__class__ is EmptyTurns:
+            self._size += sum(map(len, events.told))
+        else:
+            self._size += sum([len(event.raw) for event in events])
         if len(self._kept) >= TAKES_TOGETHER or self._size >= KEPT_BYTES:
             self._write()
 

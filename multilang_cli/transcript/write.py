@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
 import msgspec
 
-from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
 from multilang_cli.protocol.wire.encoding import BARE_NAN
 from multilang_cli.protocol.wire.framing import TERMINATOR
 from multilang_cli.protocol.words.large import check_utf8
@@ -29,6 +30,7 @@ _FEW_EVENTS = 5
 """Events up to which each is written by itself."""
 _FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
 _NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
+_PAIR = b'%b%d,"t":%.6f,"ch":"in","msg":%b}\n%b%d,"t":%.6f,"ch":"out","msg":%b}\n'
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _LINE_FEED, _CARRIAGE = b"\n\r"
 _skip = msgspec.json.Decoder(msgspec.Raw).decode
@@ -96,6 +98,8 @@ class TranscriptWriter:
         """Add events, oldest first, as `write` adds one."""
         if events.__class__ is Batch and self._take_batch(events):
             return
+        if events.__class__ is EmptyTurns and self._take_turns(events):
+            return
         for event in events:
             self.write(event)
 
@@ -120,6 +124,28 @@ class TranscriptWriter:
         self._events[channel] += events
         self._bytes[channel] += len(data)
         self._ends[channel] += len(data)
+        if self._size >= self._flush_at:
+            self.flush()
+        return True
+
+    def _take_turns(self, turns: EmptyTurns) -> bool:
+        """Add all of `turns` at once; False if one of the commands may be none that can stand in a line."""
+        redactor, (told, said) = self._redactor, turns.offsets
+        if (told, said) != (self._ends["in"], self._ends["out"]):
+            return False
+        if redactor is not None and not redactor.passes(b"".join(turns.told)):
+            return False
+        conv, cut, pairs = self._conv, -len(TERMINATOR), list[bytes]()
+        columns = zip(count(turns.seq, 2), turns.told, turns.syncs, turns.times, strict=False)
+        for seq, command, sync, (asked, answered) in columns:
+            pairs.append(_PAIR % (conv, seq, asked, command[:cut], conv, seq + 1, answered, sync[:cut]))
+        lines = b"".join(pairs)
+        self._lines.append(lines)
+        self._size += len(lines)
+        self._ends["in"], self._ends["out"] = ends = turns.ends
+        for channel, begun, end in (("in", told, ends[0]), ("out", said, ends[1])):
+            self._events[channel] += len(pairs)
+            self._bytes[channel] += end - begun
         if self._size >= self._flush_at:
             self.flush()
         return True

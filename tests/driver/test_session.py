@@ -5,14 +5,14 @@ from __future__ import annotations
 import resource
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
 from multilang_cli.driver.process import ComponentProcess
 from multilang_cli.driver.pump import Pump
-from multilang_cli.protocol.words.messages import Log, TaskIds, TupleMsg
+from multilang_cli.protocol.words.messages import Log, SpoutCommand, TaskIds, TupleMsg
 from tests.processes import until
 from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, bolt_of, deadline, playing, seen, spout_of
 
@@ -128,6 +128,41 @@ def test_what_is_asked_at_once_is_what_is_queued(tmp_path: Path, *, at_once: boo
         assert told[2:5] == [b"[4]", b'{"id":"1.0","command":"ack"}', b'{"command":"next"}']
         assert [each.id for each in spout.kept.emits] == ["1.0", "3.0", "3.1", "3.2"]
     assert session.findings == []
+
+
+OUTCOMES = """
+shake()
+while True:
+    if command := message():
+        if command["id"] == "odd": say('{"command":"log","msg":"odd"}\\nend\\n')
+        if command["id"] != "never": say('{"command":"sync"}\\nend\\n')
+"""
+
+
+@pytest.mark.parametrize(
+    ("ids", "count", "unanswered"),
+    [([], 0, False), (["a", 7, "b"], 3, False), (["a", "odd", "b"], 2, False), (["a", "never", "b"], 2, True)],
+)
+def test_outcomes_are_told_as_long_as_a_sync_alone_answers(
+    tmp_path: Path, ids: list[Any], count: int, *, unanswered: bool
+) -> None:
+    with playing(tmp_path, OUTCOMES, "spout") as (session, handshake):
+        spout = spout_of(session)
+        assert session.handshake(handshake, LIMIT)
+        commands = [SpoutCommand("ack", each) for each in ids]
+        limit = 0.2 if unanswered else LIMIT
+        assert spout.tell_outcomes(commands, limit, session.now - 1) == 0
+        assert spout.tell_outcomes(commands, limit, session.now + LIMIT) == count
+        assert unanswered or "odd" not in ids or spout.wait_sync(LIMIT)
+        assert not unanswered or not spout.wait_sync(limit)
+        events = [each for each in seen(session) if each.channel in ("in", "out")][2:]
+        offsets = dict(zip(("in", "out"), session.pump.spoken, strict=True))
+        for event in reversed(events):
+            offsets[event.channel] -= len(event.raw)
+            assert event.offset == offsets[event.channel]
+        told = [event.body for event in events if event.channel == "in"]
+        assert told == commands[:count]
+    assert [each.rule for each in session.findings] == (["sync-missing"] if unanswered else [])
 
 
 HOSTILE: dict[str, tuple[str, list[str]]] = {

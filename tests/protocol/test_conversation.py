@@ -17,7 +17,7 @@ from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.storm.diagnosis import MAX_DEPTH
 from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
-from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
 from multilang_cli.protocol.wire.framing import Frame
 from multilang_cli.protocol.words import large
 from multilang_cli.protocol.words.events import Activation, Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
@@ -542,6 +542,7 @@ TURNS: list[Turn] = [
 ]
 plain_turns = st.sampled_from([NEXT_ALONE, GIVEN_ONE, *TURNS[:8]])
 lone = [([(channel, body)], False) for said in ASKED for channel, body in said]
+SETTLED: list[tuple[str, Any]] = [("in", SpoutCommand("ack", "m")), ("out", Sync())]
 turns = st.lists(
     st.tuples(st.one_of(plain_turns, st.sampled_from([*TURNS, *lone])), st.sampled_from([0.001, 29.0, 31.0]))
 )
@@ -578,6 +579,32 @@ def test_a_turn_of_a_spout_is_passed_as_the_handlers_judge_it(
         assert one_by_one.feed_all(events) == found
         assert one_by_one.snapshot() == at_once.snapshot()
     assert passed or not quiet
+
+
+@pytest.mark.long
+@given(
+    st.lists(st.tuples(st.sampled_from([GIVEN_ONE, NEXT_ALONE, *lone]), st.integers(0, 3))),
+    st.sampled_from([0.001, 29.0, 31.0]),
+)
+@example([(GIVEN_ONE, 3), (NEXT_ALONE, 2)], 0.001)
+def test_empty_turns_are_passed_as_the_handlers_judge_them(steps: list[tuple[Any, int]], wait: float) -> None:
+    """Acks and fails, and the sync behind each, at once or by their events: the same findings, and the same state."""
+    at_once, one_by_one = (Conversation(example_profile("spout"), load_rulebook()) for _ in range(2))
+    passed, seq, now = 0, 0, 0.0
+    for (told, said), count in [((BEGIN, False), 0), ((SETTLED, False), 1), *steps, ((SETTLED, False), 2)]:
+        bodies = told if said is False else [*(("in", each) for each in told), *(("out", each) for each in said)]
+        events = [Event(seq + n, now, channel, body) for n, (channel, body) in enumerate(bodies)]
+        assert one_by_one.feed_all(events) == at_once.feed_all(events)
+        turns = EmptyTurns(seq + len(events), (0, 0))
+        for number in range(count):
+            command = SpoutCommand("fail" if number else "ack", "m" if number else 7)
+            turns.add(command, b"", b"", (now + number * wait, now + (number + 1) * wait))
+        passes = bool(count) and at_once.pass_empty_turns(turns)
+        passed += passes
+        assert one_by_one.feed_all(list(turns)) == ([] if passes else at_once.feed_all(turns))
+        seq, now = turns.seq + len(turns), now + wait * count
+        assert one_by_one.snapshot() == at_once.snapshot()
+    assert passed or wait > 1.0
 
 
 DEEP = ["command", "id", "tuple", "anchors", "stream", "task", "msg", "level", "name", "params", "pid"]

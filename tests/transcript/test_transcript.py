@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.judge.conversation import Conversation
-from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire import encoding
+from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.events import End, Event, Gap, StdoutClosed
-from multilang_cli.protocol.words.messages import Ack, Pid
+from multilang_cli.protocol.words.messages import Ack, Pid, SpoutCommand
 from multilang_cli.transcript import read as reading
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
 from multilang_cli.transcript.read import Cut, Damaged, Happened, entries, read
+from multilang_cli.transcript.redact import USUAL, Names
 from multilang_cli.transcript.write import TranscriptWriter
 from tests.recording import HEADER, PID, events_of, facts_of, sample, written
 
@@ -111,6 +113,22 @@ def batch_of(events: list[Event]) -> Batch:
     channel: Any = first.channel
     data = b"".join(event.raw for event in events)
     return Batch(first.seq, first.t, channel, [event.body for event in events], data=data, offset=first.offset)
+
+
+@pytest.mark.parametrize("names", [None, USUAL])
+def test_empty_turns_are_written_as_their_events_are(names: Names | None) -> None:
+    turns = EmptyTurns(0, (0, 0))
+    for number in range(4):
+        command = SpoutCommand("ack", f"m-{number}")
+        told = encoding.frame({"id": command.id, "command": "ack"})
+        sync = b'{"command": "sync"}\nend\n' if number else b'{"command":"sync"}\nend\n'
+        turns.add(command, told, sync, (number + 0.25, number + 0.5))
+    files = BytesIO(), BytesIO()
+    for file, events in zip(files, (turns, list(turns)), strict=True):
+        with TranscriptWriter(file, HEADER, secret_keys=names, more_settings={"password": "m-2"}) as writer:
+            writer.take(events)
+            writer.take(events)
+    assert files[0].getvalue() == files[1].getvalue()
 
 
 @pytest.mark.long

@@ -13,11 +13,12 @@ from multilang_cli.driver.shell.collectors import KeptEmits
 from multilang_cli.protocol.judge.spout_rules import acked_inside
 from multilang_cli.protocol.storm.reading import SYNCS
 from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.batches import EmptyTurns
 from multilang_cli.protocol.words.events import Activation, Event
 from multilang_cli.protocol.words.messages import Emit, Json, SpoutCommand, Sync, TaskIds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.process import ComponentProcess
@@ -175,8 +176,7 @@ class ShellSpout(Script):
         if command in {"activate", "deactivate"} and not self.version.activate:
             self.session.events.note("control", Activation(command == "activate"))
             return True
-        busy = self._unread or self._inner or self.blocks or (self.session.as_storm and self.session.worker_is_dead)
-        if command != "next" or busy or self.stdin.queue or not self.pump.is_free():
+        if command != "next" or self._is_busy() or self.stdin.queue or not self.pump.is_free():
             self.ask(command, id_)
         elif self._next_at_once(min(limit, POLLS_EVERY)):
             return True
@@ -231,9 +231,47 @@ class ShellSpout(Script):
         What was asked may still be unanswered, or not be written at all.
         """
         self.ask(command, id_)
-        busy = self._unread or self._inner or self.blocks or (self.session.as_storm and self.session.worker_is_dead)
-        if not busy and len(self.stdin.queue) <= WRITTEN_IN_ONE_GO and self.pump.is_free():
+        if not self._is_busy() and len(self.stdin.queue) <= WRITTEN_IN_ONE_GO and self.pump.is_free():
             self.pump.converse(limit)
+
+    def tell_outcomes(self, commands: Sequence[SpoutCommand], limit: float, until: float) -> int:
+        """Tell acks and fails, as long as each is answered by its sync alone within `limit` seconds; gives how many.
+
+        The last of those may still be unanswered, as after `ask`. None is told after `until`, in seconds of the
+        conversation, nor if there is anything else to do.
+        """
+        pump, clock, log = self.pump, self.session.clock, self.session.events
+        if self._is_busy() or self.stdin.queue or not (pump.is_free() and pump.framer.between):
+            return 0
+        turns, asked = EmptyTurns(log.seq, (self.stdin.written, pump.framer.offset)), clock.now
+        for command in commands:
+            told = wire.encode(command, self.version)
+            data = pump.exchange(told, limit) if asked <= until else None
+            if data is None or data not in SYNCS:
+                break
+            turns.add(command, told, data, (asked, asked := clock.now))
+        else:
+            data = None
+        self._take_turns(turns)
+        if data is None:
+            return len(turns.commands)
+        self._waiting, self._answered = True, False
+        log.judged((self.stdin.sent(command, told, log.seq, asked),))
+        pump.hear_bytes(data)
+        return len(turns.commands) + 1
+
+    def _take_turns(self, turns: EmptyTurns) -> None:
+        log = self.session.events
+        self.stdin.written, self.pump.framer.offset = turns.ends
+        if turns.commands and self.judge.pass_empty_turns(turns):
+            log.passed(turns)
+        elif turns.commands:
+            log.judged(turns)
+
+    def _is_busy(self) -> bool:
+        """True if there is more to a command than to write it and to read its answer."""
+        dead = self.session.as_storm and self.session.worker_is_dead
+        return bool(self._unread or self._inner or self.blocks or dead)
 
     def wait_sync(self, limit: float) -> bool:
         """Wait for the sync of what was asked, as `call` does.

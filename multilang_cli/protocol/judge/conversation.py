@@ -23,7 +23,7 @@ from multilang_cli.protocol.judge.state import (
 )
 from multilang_cli.protocol.storm.outlooks import effects_of_malformed, refused
 from multilang_cli.protocol.storm.taking import fields_of, taken
-from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
+from multilang_cli.protocol.wire.batches import Batch, EmptyTurns, RecordedEvents
 from multilang_cli.protocol.words.events import (
     Chunk,
     Deadline,
@@ -135,6 +135,13 @@ class Conversation(RuleContext):
         False, and nothing is judged, if it takes the events to tell.
         """
         return not self._watched and spout_rules.pass_turn(self, told, said)
+
+    def pass_empty_turns(self, turns: EmptyTurns) -> bool:
+        """Judge acks and fails to a spout, and the sync behind each, if all is plainly right.
+
+        False, and nothing is judged, if it takes the events to tell.
+        """
+        return not self._watched and spout_rules.pass_empty_turns(self, turns)
 
     def _without_right(self, batch: Batch) -> Sequence[Event]:
         """The rest of `batch` for the handlers, without what is plainly right at its beginning."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from multilang_cli.protocol.judge.context import RuleContext
-    from multilang_cli.protocol.wire.batches import Batch
+    from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
     from multilang_cli.protocol.words.verdicts import Level
 
 _ACKS_NOWHERE = ">=0.10,<2.0"
@@ -295,6 +295,24 @@ def pass_turn(judge: RuleContext, told: Batch, said: Batch) -> bool:
     state.quiet_calls, state.reentered = quiet, -1
     state.heard = said.t
     state.last_seq = state.last_sync = said.seq + len(emits)
+    return True
+
+
+def pass_empty_turns(judge: RuleContext, turns: EmptyTurns) -> bool:
+    """Judge acks and fails, and the sync behind each, as the handlers would; False if they have to."""
+    state, (asked, answered) = judge.state, turns.times[-1]
+    if not _is_between(judge, answered):
+        return False
+    for command in turns.commands:
+        state.message_ids.pop(key_of(command.id), None)
+    if len(turns.commands) > 1 or not state.quiet_calls:
+        state.quiet_since = asked
+    state.commanded += len(turns.commands)
+    state.emits = state.stderr = state.quiet_calls = 0
+    state.emitted = False
+    state.reentered = -1
+    state.heard = answered
+    state.last_seq = state.last_sync = turns.seq + len(turns) - 1
     return True
 
 

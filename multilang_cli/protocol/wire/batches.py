@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from multilang_cli.protocol.wire.framing import TERMINATOR, texts_of
 from multilang_cli.protocol.wire.lazy import LazySequence
 from multilang_cli.protocol.words.events import Event
+from multilang_cli.protocol.words.messages import Sync
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     import msgspec
 
     from multilang_cli.protocol.words.events import Channel
+    from multilang_cli.protocol.words.messages import SpoutCommand
+
+_SYNC = Sync()
 
 
 class Batch(LazySequence[Event]):
@@ -60,6 +64,49 @@ class Batch(LazySequence[Event]):
 
     def __len__(self) -> int:
         return len(self.bodies)
+
+
+class EmptyTurns(LazySequence[Event]):
+    """Commands to a spout, each answered by its sync alone before the next is told; events are made when looked at.
+
+    `seq` of the first command; `offsets`: where it and the first sync begin in their streams; `commands`, `told`: their
+    bytes; `syncs`: those of the answers; `times`: when each was told, and answered.
+    """
+
+    __slots__ = ("commands", "offsets", "seq", "syncs", "times", "told")
+
+    def __init__(self, seq: int, offsets: tuple[int, int]) -> None:
+        self.seq = seq
+        self.offsets = offsets
+        self.commands: list[SpoutCommand] = []
+        self.told: list[bytes] = []
+        self.syncs: list[bytes] = []
+        self.times: list[tuple[float, float]] = []
+
+    def add(self, command: SpoutCommand, told: bytes, sync: bytes, times: tuple[float, float]) -> None:
+        """Add the next turn; `times`: when it was told, and answered."""
+        self.commands.append(command)
+        self.told.append(told)
+        self.syncs.append(sync)
+        self.times.append(times)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Ends of the last command and the last sync in their streams."""
+        return self.offsets[0] + sum(map(len, self.told)), self.offsets[1] + sum(map(len, self.syncs))
+
+    def _made(self) -> list[Event]:
+        (told_at, said_at), seq, made = self.offsets, self.seq, list[Event]()
+        for command, told, sync, (asked, answered) in zip(
+            self.commands, self.told, self.syncs, self.times, strict=True
+        ):
+            made.append(Event(seq, asked, "in", command, told, told_at))
+            made.append(Event(seq + 1, answered, "out", _SYNC, sync, said_at))
+            seq, told_at, said_at = seq + 2, told_at + len(told), said_at + len(sync)
+        return made
+
+    def __len__(self) -> int:
+        return 2 * len(self.commands)
 
 
 class RecordedEvents(LazySequence[Event]):

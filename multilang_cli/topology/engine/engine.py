@@ -250,6 +250,7 @@ class Engine:
         flow = self.flow
         for executor in self._executors:
             until = flow.t + GATHERING
+            self._tell_outcomes(executor, until)
             for _ in range(TURNS):
                 if executor.busy is not None or self._soon or flow.t > until:
                     break
@@ -259,10 +260,32 @@ class Engine:
                 side = self.sides[command.task]
                 assert isinstance(side, SpoutTask)  # noqa: S101 (executors of spouts have spouts)
                 self._heard.add(side)
-                if flow.ids_awaited or flow.t < executor.slow_until or side.holds_input or side.holds_output:
-                    side.command(command.what, command.id)
-                else:
+                if self._is_waited_for(executor, side):
                     self._converse(executor, side, command)
+                else:
+                    side.command(command.what, command.id)
+
+    def _is_waited_for(self, executor: SpoutExecutor, side: SpoutTask) -> bool:
+        flow = self.flow
+        return not (flow.ids_awaited or flow.t < executor.slow_until or side.holds_input or side.holds_output)
+
+    def _tell_outcomes(self, executor: SpoutExecutor, until: float) -> None:
+        """Tell acks and fails one after the other, where nobody may act on one of them, and the spout is quick."""
+        flow = self.flow
+        while not flow.watched and flow.t <= until and (commands := executor.next_outcomes()):
+            side = self.sides[commands[0].task]
+            assert isinstance(side, SpoutTask)  # noqa: S101 (executors of spouts have spouts)
+            if not self._is_waited_for(executor, side):
+                break
+            self._heard.add(side)
+            flow.t = self.now
+            told = side.tell_outcomes(commands, ANSWERED_AT_ONCE, until - flow.t)
+            flow.t = self.now
+            if not told:
+                break
+            executor.answered(flow.t, at_once=executor.busy is None)
+            if side.death or not side.session.running:
+                self._kill_worker_of(side)
 
     def _converse(self, executor: SpoutExecutor, side: SpoutTask, command: SpoutTaskCommand) -> None:
         """Tell a spout something, and take its answer if that comes at once; else it has until the next rounds."""

@@ -13,7 +13,7 @@ from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.judge.spout_rules import acked_inside
 from multilang_cli.protocol.storm.java_hash import java_values
 from multilang_cli.protocol.words.events import Activation, Signalled
-from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log, Sync, TaskIds
+from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log, SpoutCommand, Sync, TaskIds
 from multilang_cli.topology.engine.logged import ERROR
 from multilang_cli.topology.groupings import GroupingError
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.wire.batches import Batch
     from multilang_cli.protocol.words.verdicts import Finding, Kind, Profile
     from multilang_cli.topology.engine.flow import Flow
+    from multilang_cli.topology.engine.spout_executor import SpoutTaskCommand
 
 MOST_FINDINGS = 200
 """Findings of a task that are kept: more say nothing new."""
@@ -289,6 +290,19 @@ class SpoutTask(TaskSide):
             self.shell.ask(what, id_)
         if self.shell.answered:
             self._answered()
+
+    def tell_outcomes(self, commands: Sequence[SpoutTaskCommand], limit: float, seconds: float) -> int:
+        """Tell acks and fails for at most so many `seconds`, as long as each is answered within `limit` by its sync.
+
+        Gives how many were told.
+        """
+        self._asked_at = self.session.now
+        said = [SpoutCommand(command.what, command.id) for command in commands]
+        told = self.shell.tell_outcomes(said, limit, self._asked_at + seconds)
+        self._executor.told_outcomes(told)
+        if told and not self.shell.unanswered:
+            self._answered()
+        return told
 
     @property
     def _executor(self) -> Any:

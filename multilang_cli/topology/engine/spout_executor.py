@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.acking.pending import SpoutPending
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Json
 
 
+_OUTCOMES = frozenset({"ack", "fail"})
+TOLD_TOGETHER = 128
+"""Acks and fails that are told one after the other, before anything else is done."""
 SLOW, SLOW_AT_MOST = 0.001, 0.25
 """Seconds for which nobody waits for a spout that did not answer at once: the first time, and at most."""
 
@@ -97,6 +101,20 @@ class SpoutExecutor:
         self._emitted = False
         self._round.extend(self.tasks)
         return self._say(SpoutTaskCommand(self._round.popleft(), "next"))
+
+    def next_outcomes(self) -> list[SpoutTaskCommand]:
+        """The acks and fails that come next, all for one task, whatever it answers; `told_outcomes` takes them away."""
+        to_tell = self._to_tell
+        if self.busy is not None or self._round or not to_tell or self._told_active != self.active:
+            return []
+        task = to_tell[0].task if len(self.ready) == len(self.tasks) else None
+        same = takewhile(lambda each: each.task == task and each.what in _OUTCOMES, to_tell)
+        return list(islice(same, TOLD_TOGETHER))
+
+    def told_outcomes(self, count: int) -> None:
+        """So many of `next_outcomes` were told; the last is not answered yet."""
+        for _ in range(count):
+            self._say(self._to_tell.popleft())
 
     def _say(self, command: SpoutTaskCommand) -> SpoutTaskCommand:
         self.busy = command.task
