@@ -116,14 +116,14 @@ def _ran(command: Sequence[str], env: Mapping[str, str], *, well: int = 0) -> Ta
     cpu: dict[int, float] = {}
     while process.poll() is None:
         # Java is nobody's child any more when Python has ended, so what it took is asked for while it runs.
-        cpu |= _cpu_below(process.pid)
+        cpu |= cpu_below(process.pid)
         time.sleep(_POLL)
     if process.returncode != well:
         raise UnmeasuredError(f"{' '.join(command)[:200]} ended with code {process.returncode}")
     return Taken(time.perf_counter() - start, sum(cpu.values()))
 
 
-def _cpu_below(root: int) -> dict[int, float]:
+def cpu_below(root: int) -> dict[int, float]:
     """By process, from `root` down, its seconds of CPU."""
     parents: dict[int, int] = {}
     cpu: dict[int, float] = {}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
+from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,11 +18,12 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli import __version__
-from multilang_cli.audit.inputs import AuditPlan, here, is_url, named
+from multilang_cli.audit.inputs import AuditPlan, here, is_url, named, run_of
+from multilang_cli.audit.runs import RecordedRun, folder_of, topology_runs
 from multilang_cli.audit.session import beside
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary
 from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
-from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart
+from multilang_cli.audit.stages.facts import SPANS, AuditFacts
 from multilang_cli.audit.stages.lines import LineSource, lines, start_workers
 from multilang_cli.audit.stages.whole_files import WholeFile, whole_files
 from multilang_cli.audit.store.delta_tables import write_delta
@@ -43,6 +45,7 @@ from multilang_cli.audit.store.parquet_files import commented_schema, read_batch
 from multilang_cli.audit.store.stored import StoredTables, read_pieces, stored_tables
 from multilang_cli.audit.tables import TABLES
 from multilang_cli.transcript.given import NO_SECRETS
+from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,17 +56,26 @@ if TYPE_CHECKING:
 
 
 class Gone(NamedTuple):
-    """Rows of earlier runs that count no more: those whose `column` has one of these values."""
+    """Rows of earlier audits that count no more: those whose `column` has one of these values.
+
+    `made`: the values that this audit's rows may have; empty if nobody knows.
+    """
 
     column: str
     values: frozenset[str]
+    made: frozenset[str] = frozenset()
 
 
 class Stored(NamedTuple):
-    """Remains of earlier runs: pieces of tables, and `inputs` that are the same still."""
+    """Remains of earlier audits: pieces of tables, and `inputs` that are the same still.
+
+    `runs`: of topologies, by name, each with a digest; `groupings`: a digest of those of all fields.
+    """
 
     pieces: dict[str, tuple[StoredPiece, ...]]
     same: frozenset[str]
+    runs: dict[str, str]
+    groupings: str
 
 
 class OwnTable(NamedTuple):
@@ -83,9 +95,10 @@ What it keeps for that, it appends to the list.
 class StoredState:
     """Everything that a stage is made of: the session, the plan, the tables that stand already, and facts of them.
 
-    `before`: what earlier runs left. `touched`: the conversations that this run has lines of; None for all. `gone`: by
-    table, what this run's rows take the place of in earlier ones; a table without an entry is made anew as a whole.
-    `damaged`: some lines are in quarantine. `whole`: the files from which conversations can be judged.
+    `before`: what earlier audits left. `touched`: the conversations that this one has lines of; None for all. `gone`:
+    by table, what its rows take the place of in earlier ones; a table without an entry is made anew as a whole.
+    `damaged`: some lines are in quarantine. `whole`: the files from which conversations can be judged. `groupings`: a
+    digest of those of all fields.
     """
 
     def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, before: Stored) -> None:
@@ -98,6 +111,7 @@ class StoredState:
         self.touched: frozenset[str] | None = None
         self.damaged = False
         self.whole: list[WholeFile] = []
+        self.groupings = ""
 
     @property
     def here(self) -> bool:
@@ -112,20 +126,55 @@ class StoredState:
     @property
     def who(self) -> DataFrame:
         """Tasks and components that speak."""
-        return self.facts.people(self.spark)
+        return self.facts.people(self.spark, {conv: run.name for run in self.runs.values() for conv in run.convs})
 
     @property
     def wanted(self) -> frozenset[str]:
-        """The conversations that this run is about: all of them, or those that it has lines of."""
+        """The conversations that this audit is about: all of them, or those that it has lines of."""
         return frozenset(self.facts.parts) if self.touched is None else self.touched
 
     def new(self, table: str, *, but: frozenset[str] = frozenset()) -> DataFrame:
-        """Rows of the conversations that this run is about. `but`: less those of these."""
-        rows = self.known[table]
+        """Rows of the conversations that this audit is about. `but`: less those of these."""
         if self.touched is None and not but:
-            return rows
-        wanted = F.broadcast(local_rows(self.spark, [(conv,) for conv in sorted(self.wanted - but)], "conv string"))
-        return rows.join(wanted, "conv", "left_semi").select(rows.columns)
+            return self.known[table]
+        return self.known.only(table, "conv", self.wanted - but)
+
+    @cached_property
+    def histories(self) -> frozenset[str]:
+        """The folders that have the history of a run, of earlier audits too."""
+        before = (file for file in self.before.same if Path(file).name == HISTORY)
+        return frozenset(map(run_of, (*self.plan.inputs.histories, *before)))
+
+    @cached_property
+    def runs(self) -> dict[str, RecordedRun]:
+        """All runs of topologies, by name."""
+        return topology_runs(self.facts, self.histories)
+
+    @cached_property
+    def again(self) -> frozenset[str]:
+        """The runs that this audit looks at: all, or those of which a line is new, or something else is known now."""
+        if self.touched is None:
+            return frozenset(self.runs)
+        read = {run_of(file) for file in self.plan.inputs.histories if named(file) not in self.before.same}
+        return frozenset(
+            name
+            for name, run in self.runs.items()
+            if name in read or run.mark != self.before.runs.get(name) or not self.touched.isdisjoint(run.convs)
+        )
+
+    @property
+    def again_convs(self) -> frozenset[str]:
+        """The conversations of these runs."""
+        return frozenset(conv for name in self.again for conv in self.runs[name].convs)
+
+    def of_again(self, table: str) -> DataFrame:
+        """Rows of the conversations of these runs."""
+        return self.known[table] if self.touched is None else self.known.only(table, "conv", self.again_convs)
+
+    def replace_runs(self, *tables: str) -> None:
+        """Let the rows of these runs take the place of what stands, and of runs that are no more."""
+        for table in tables:
+            self.gone[table] = Gone("run", self.again.union(self.before.runs.keys() - self.runs.keys()), self.again)
 
 
 class AuditStage(NamedTuple):
@@ -185,6 +234,8 @@ def run(
             trees=trees,
             hidden=hidden,
             format=plan.table_format,
+            runs=work.runs,
+            groupings=work.groupings,
         )
         publish(spark, folder, manifest)
         clear(folder, tuple(_TABLES), manifest, before)
@@ -201,9 +252,9 @@ def _saying(say: Callable[[str], None]) -> Progress:
 
 def _stored(before: Manifest | None, inputs: dict[str, tuple[int, int]]) -> Stored:
     if before is None:
-        return Stored({}, frozenset())
+        return Stored({}, frozenset(), {}, "")
     same = frozenset(named(file) for file, state in before.inputs.items() if inputs.get(file, state) == state)
-    return Stored(before.tables, same)
+    return Stored(before.tables, same, before.runs, before.groupings)
 
 
 class _Work:
@@ -216,6 +267,16 @@ class _Work:
         self._standing = StoredState(spark, plan, self._folder, before)
         self.known = self._standing.known
         self._happened: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    @property
+    def runs(self) -> dict[str, str]:
+        """Runs of topologies, by name, each with a digest of what is known of it."""
+        return {name: run.mark for name, run in self._standing.runs.items()}
+
+    @property
+    def groupings(self) -> str:
+        """A digest of the groupings of all fields."""
+        return self._standing.groupings
 
     def all(self, progress: Progress) -> None:
         """Run every stage."""
@@ -271,8 +332,9 @@ class _Work:
             self._save(table, rows, place)
         found = [StoredPiece(folder)]
         if gone := self._standing.gone.get(name):
-            before = self._standing.before.pieces.get(name, ())
-            found = [_less(piece, gone) for piece in before] + found
+            before = (piece.less(gone.column, gone.values) for piece in self._standing.before.pieces.get(name, ()))
+            new = StoredPiece(folder, gone.column, has=tuple(sorted(gone.made)))
+            found = [*(piece for piece in before if piece), new]
         self.known.add(table, tuple(found))
         self._happened.put(None)
 
@@ -282,7 +344,7 @@ class _Work:
         version = max((piece.version for piece in before if piece.version is not None), default=None)
         gone = self._standing.gone.get(table.name, Gone("", frozenset()))
         place = f"{self._folder}/{table.name}"
-        written = write_delta(_commented(table, found), place, self._name, version, gone)
+        written = write_delta(_commented(table, found), place, self._name, version, gone[:2])
         self.known.add(table, (StoredPiece(table.name, version=written),))
         self._happened.put(None)
 
@@ -296,16 +358,12 @@ def _commented(table: Table, rows: DataFrame) -> DataFrame:
     return rows.select([F.col(column).alias(column, metadata=comment) for column, comment in told])
 
 
-def _less(piece: StoredPiece, gone: Gone) -> StoredPiece:
-    return StoredPiece(piece.folder, gone.column, tuple(sorted(gone.values.union(piece.gone))))
-
-
 def _keep(rows: DataFrame, kept: list[DataFrame]) -> DataFrame:
     kept.append(rows.persist(StorageLevel.DISK_ONLY))
     return kept[-1]
 
 
-_TABLES = {**TABLES, OUTLINE.name: OUTLINE, SPANS.name: SPANS}
+_TABLES = {**TABLES, **{table.name: table for table in (OUTLINE, SPANS, keys.KEY_COUNTS)}}
 
 
 def _events(at: StoredState, _: list[DataFrame]) -> Tables:
@@ -330,7 +388,7 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
         for table in ("events", "quarantine", SPANS.name):
             at.gone[table] = Gone("file", files)
         at.touched = _conversations_in(files, before) | _conversations_in(files, outline)
-        for table in ("findings", "outlooks", "ledger"):
+        for table in ("findings", "outlooks", "silences", "timeouts"):
             at.gone[table] = Gone("conv", at.touched)
     yield _heard(at, read, outline)
     counts = at.facts.counts
@@ -403,50 +461,50 @@ def _lines_to_judge(
 
 
 def _ledger(at: StoredState, _: list[DataFrame]) -> Tables:
+    at.gone["ledger"] = Gone("conv", at.touched or frozenset(), at.wanted)
     yield {"ledger": ledger.ledger(at.facts.ends(at.spark), at.new("events"))}
 
 
 def _trees(at: StoredState, _: list[DataFrame]) -> Tables:
     """Of runs that have a history what it says, of all others what can be inferred."""
-    told = at.facts.only(lambda part: _run_of(part, at.plan) == part.topology)
-    marks = edges.of_taps(told, at.known["events"])
-    if at.plan.inputs.histories:
-        marks = marks.unionByName(edges.of_history(lines(at.spark, at.plan.inputs.histories).rows()))
+    at.replace_runs("marks")
+    told = at.facts.only(lambda part: folder_of(part.file, at.histories) is None)
+    marks = edges.of_taps(told, at.of_again("events"), at.again)
+    if read := [file for file in at.plan.inputs.histories if run_of(file) in at.again]:
+        marks = marks.unionByName(edges.of_history(lines(at.spark, read).rows()))
     yield {"marks": marks}
 
 
 def _roots(at: StoredState, _: list[DataFrame]) -> Tables:
-    longest: dict[str, float] = {}
-    for parts in at.facts.parts.values():
-        for part in parts:
-            run = _run_of(part, at.plan)
-            longest[run] = max(part.timeout, longest.get(run, part.timeout))
-    timeouts = local_rows(at.spark, list(longest.items()), "run string, timeout double")
-    yield {"roots": roots.roots(at.known["marks"], timeouts=timeouts)}
-
-
-def _run_of(part: HeardPart, plan: AuditPlan) -> str:
-    """The folder of a run that has a history, else the topology's name."""
-    folders = (history.rpartition("/")[0] for history in plan.inputs.histories)
-    return next((folder for folder in folders if part.file.startswith(f"{folder}/")), part.topology)
+    at.replace_runs("roots")
+    runs = [(run.name, run.timeout, run.timeout if run.followed else 0.0) for run in at.runs.values()]
+    marks = at.known["marks"] if at.touched is None else at.known.only("marks", "run", at.again)
+    yield {"roots": roots.roots(marks, runs=local_rows(at.spark, runs, "run string, timeout double, beyond double"))}
 
 
 def _ledger_summary(at: StoredState, _: list[DataFrame]) -> Tables:
-    happened, settled, who = at.known["events"], at.known["ledger"], at.who
+    at.replace_runs("rates", "replays")
+    who, settled = at.who, at.of_again("ledger")
     yield {
-        "rates": summary.rates(who, happened, settled),
-        "silences": summary.silences(who, happened, settled),
+        "rates": summary.rates(who, at.of_again("events"), settled),
+        "silences": summary.silences(who, at.new("events"), at.new("ledger")),
         "restarts": restarts.restarts(at.facts, {each.conv: each.never for each in at.known.settled}),
         "replays": summary.replays(who, settled),
-        "timeouts": summary.timeouts(who, settled),
+        "timeouts": summary.timeouts(who, at.new("ledger")),
     }
 
 
 def _keys(at: StoredState, _: list[DataFrame]) -> Tables:
     wanted = keys.newest_parts(at.facts)
     rows = at.known.few(TABLES["conversations"], "conv", "part", "header", of={"conv": {conv for conv, _ in wanted}})
-    headers = (header for conv, part, header in rows if (conv, part) in wanted)
-    yield {"keys": keys.keys(headers, at.who, at.known["events"])}
+    groupings = keys.groupings_of(header for conv, part, header in rows if (conv, part) in wanted)
+    at.groupings = keys.digest(groupings)
+    if at.groupings == at.before.groupings:
+        at.replace_runs(keys.KEY_COUNTS.name)
+        yield {keys.KEY_COUNTS.name: keys.key_counts(groupings, at.who, at.of_again("events"))}
+    else:
+        yield {keys.KEY_COUNTS.name: keys.key_counts(groupings, at.who, at.known["events"])}
+    yield {"keys": keys.keys(at.known[keys.KEY_COUNTS.name]) if groupings else FewRows([], TABLES["keys"].ddl)}
 
 
 def _quality(at: StoredState, _: list[DataFrame]) -> Tables:

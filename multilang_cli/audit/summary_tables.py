@@ -9,12 +9,14 @@ WHO = (
     TableColumn("component", "string", "the component's id in the topology"),
     TableColumn("task", "int", "the task's id"),
 )
+RUN = TableColumn("run", "string", "the run of the topology, as in the table roots")
 WORKER = TableColumn("worker", "string", "the worker, or, where nobody named it, the machine")
 
 RATES = Table(
     "rates",
     "What each task did in each hour.",
     (
+        RUN,
         *WHO,
         WORKER,
         TableColumn(
@@ -41,8 +43,9 @@ RATES = Table(
 
 REPLAYS = Table(
     "replays",
-    "Message ids that a spout emitted more than once.",
+    "Message ids that a spout emitted more than once in a run.",
     (
+        RUN,
         *WHO,
         TableColumn("id", "string", "the message id as JSON"),
         TableColumn("emissions", "bigint", "how often it was emitted"),

@@ -81,7 +81,11 @@ MARKS = Table(
     "marks",
     "One row for each thing that an acker could know of a root: from a topology's history, or inferred from taps.",
     (
-        TableColumn("run", "string", "the run of a topology: root ids are its own"),
+        TableColumn(
+            "run",
+            "string",
+            "the run of a topology: its name and when it began, or the folder of its history; root ids are its own",
+        ),
         TableColumn("root", "bigint", "the root id; of a tap's, one that was made up"),
         TableColumn(
             "what", "string", "emit, made, ack, fail, lost, unheard; the end: acked, failed, timed out, or told fail"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from multilang_cli.audit.runs import topology_runs
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS
 from multilang_cli.catalogue.loader import load_rulebook
@@ -33,7 +34,7 @@ EVENTS_AROUND = 100
 """Events of it before the tuple, and behind it."""
 LONGEST_SHOWN_LINE = 65_536
 """Bytes of a line that is shown; longer ones are passed over."""
-_WHOSE = ("conv", "part", "topology", "component", "task", "storm", "file", "header")
+_WHOSE = ("conv", "part", "component", "task", "storm", "file", "header")
 _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 
@@ -88,10 +89,12 @@ def places_of(wanted: Iterable[Any], known: StoredTables) -> list[TreePlace]:
     ]
     tasks = {task for _, _, task, _, _ in asked if task is not None}
     whose = {(conv, part): rest for conv, part, *rest in known.rows(CONVERSATIONS, *_WHOSE, of={"task": tasks})}
+    runs = topology_runs(known.facts, {each.run for each in known.trees})
+    run_of = {conv: run.name for run in runs.values() for conv in run.convs}
     may_be: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
-    for (conv, part), (topology, _, task, _, file, _) in whose.items():
+    for (conv, part), (_, task, _, _, _) in whose.items():
         for run, root, *which in asked:
-            if which[0] == task and (run == topology or file.startswith(f"{run}/")):
+            if which[0] == task and run == run_of.get(conv):
                 may_be.setdefault((conv, part, *which[1:]), []).append((run, root))
     of = {name: {event[at] for event in may_be} for at, name in enumerate(("conv", "part", "id", "kind"))}
     first: dict[tuple[str, int], tuple[Any, ...]] = {}
@@ -103,7 +106,7 @@ def places_of(wanted: Iterable[Any], known: StoredTables) -> list[TreePlace]:
     found = {
         tree: TreePlace._make((*tree, *place, component, task, storm, file, header))
         for tree, place in first.items()
-        for _, component, task, storm, file, header in (whose[place[0], place[1]],)
+        for component, task, storm, file, header in (whose[place[0], place[1]],)
     }
     return [found[run, root] for run, root, *_ in asked if (run, root) in found]
 

@@ -154,7 +154,7 @@ def _others_are_refused(spark: SparkSession, folder: Path, out: Path) -> None:
     assert [path.name for path in (out / "far" / FOLDER).glob("[!.]*")] == ["000001.json"]
     assert newest(spark, str(out / "far")) == far
     (out / FOLDER / "000003.json").write_text('{"schema": 0}')
-    with pytest.raises(ManifestError, match="have schema 0, and this mlcheck writes schema 1"):
+    with pytest.raises(ManifestError, match="have schema 0, and this mlcheck writes schema 2"):
         audited(spark, folder, out)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from multilang_cli.audit.aligning import align
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.stages.channels import SIDES, align_channels
 
@@ -38,3 +39,18 @@ def test_channels_are_aligned_however_their_rows_are_cut(size: int) -> None:
 def test_a_partition_without_channels_has_no_pairs() -> None:
     assert list(align_channels(iter([]))) == []
     assert list(align_channels(iter([_sides().slice(0, 0)]))) == []
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_what_was_emitted_and_got_alike_is_aligned_as_python_would(gap: bool) -> None:
+    hashes = [7, 7, 8, 7, 7]
+    rows = [
+        _ROW | {"channel": 1, "got": is_got, "seq": seq, "hash": each, "emission": seq, "edge": seq, "gap": gap}
+        for is_got in (False, True)
+        for seq, each in enumerate(hashes)
+    ]
+    [found] = align_channels(iter([pa.RecordBatch.from_pylist(rows, arrow_schema(SIDES))]))
+    pairs = align(hashes, hashes, whole=not gap).pairs
+    assert found["doubt"].to_pylist() == [pair.doubt for pair in pairs]
+    assert found["edge"].to_pylist() == [pair.got for pair in pairs]
+    assert found["later"].to_pylist() == [False] * len(hashes)

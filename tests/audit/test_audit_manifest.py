@@ -30,10 +30,10 @@ NO_SPARK: Any = None
     "text",
     [
         b"[" * 100_000,
-        b'{"schema":1,"tables":' + b'{"a":' * 100_000,
+        b'{"schema":2,"tables":' + b'{"a":' * 100_000,
         b"{}",
         b"[]",
-        b'{"schema":1,"number":"x"}',
+        b'{"schema":2,"number":"x"}',
         b"\xff",
     ],
     ids=["brackets", "deep", "empty", "list", "types", "bytes"],
@@ -73,3 +73,13 @@ def test_nothing_is_removed_but_folders_that_an_audit_has_written(tmp_path: Path
     clear(str(mine), ("edges", "roots"), manifest, None)
     assert [path.name for path in (mine / "edges").iterdir()] == [kept]
     assert sorted(path.name for path in home.iterdir()) == ["documents", "letter"]
+
+
+def test_a_folder_of_which_all_was_replaced_counts_no_more() -> None:
+    piece = StoredPiece("roots/1", "run", has=("a", "b", "c"))
+    less = piece.less("run", frozenset({"b", "x"}))
+    assert less is not None
+    assert less == StoredPiece("roots/1", "run", ("b",), has=("a", "b", "c"))
+    assert less.less("run", frozenset({"a", "c"})) is None
+    # Of one that says nothing of what it has, something may always be left.
+    assert StoredPiece("roots/1").less("run", frozenset("b")) == StoredPiece("roots/1", "run", ("b",))

@@ -42,10 +42,10 @@ def plans(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     found = {"ledger": ledger.ledger(facts.ends(spark), events), "marks": of_taps(facts, events)}
     settled, marks = table("ledger", found["ledger"]), table("marks", found["marks"])
     bad = table("quarantine", local_rows(spark, [], TABLES["quarantine"].ddl))
-    timeouts = local_rows(spark, [("made", 30.0)], "run string, timeout double")
+    known = local_rows(spark, [("made", 30.0, 0.0)], "run string, timeout double, beyond double")
     return {
         **found,
-        "roots": roots.roots(marks, timeouts=timeouts),
+        "roots": roots.roots(marks, runs=known),
         "findings": findings.judged(conversations, events, None),
         "findings_damaged": findings.judged(conversations, events, bad),
         "rates": summary.rates(who, events, settled),

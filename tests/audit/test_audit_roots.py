@@ -60,10 +60,11 @@ def test_an_open_tuple_is_never_acked_by_the_timeout_of_its_own_topology(spark: 
             (run, 2, "emit", 40.0, None, 4, '"b"', 0),
         )
     ]
-    timeouts = spark.createDataFrame([("quick", 5.0), ("slow", 60.0)], "run string, timeout double")
-    found = roots(spark.createDataFrame(marks, MARKS.ddl), timeouts=timeouts).where("root = 1").collect()
+    own = [("quick", 5.0, 0.0), ("slow", 60.0, 0.0)]
+    runs = spark.createDataFrame(own, "run string, timeout double, beyond double")
+    found = roots(spark.createDataFrame(marks, MARKS.ddl), runs=runs).where("root = 1").collect()
     assert {row.run: row.verdict for row in found} == {"quick": "never acked", "usual": "never acked", "slow": "open"}
-    found = roots(spark.createDataFrame(marks, MARKS.ddl), 50.0, timeouts=timeouts).where("root = 1").collect()
+    found = roots(spark.createDataFrame(marks, MARKS.ddl), 50.0, runs=runs).where("root = 1").collect()
     assert {row.run: row.verdict for row in found} == {"quick": "never acked", "usual": "open", "slow": "open"}
 
 
@@ -84,7 +85,7 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     plan = inputs.AuditPlan(inputs.find([str(tmp_path / "run")]))
     marks = edges.of_history(lines(spark, plan.inputs.histories).rows())
     heard = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in ("conversations", "events")}
-    standing = pipeline.StoredState(spark, plan, str(tmp_path), pipeline.Stored({}, frozenset()))
+    standing = pipeline.StoredState(spark, plan, str(tmp_path), pipeline.Stored({}, frozenset(), {}, ""))
     standing.known |= {**heard, "marks": marks}
     standing.known.facts = facts_of(heard["conversations"], heard["events"])
     made = next(pipeline.STAGES["roots"].make(standing, []))["roots"]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from multilang_cli.audit.aligning import align
 from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.marks import CERTAIN, HIGH
 from multilang_cli.audit.tables import Table, TableColumn
 
 if TYPE_CHECKING:
@@ -77,15 +79,9 @@ def _aligned(table: pa.Table) -> pa.Table:
     count = len(rows) - pc.sum(rows["got"]).as_py()
     sent, got = rows.slice(0, count), rows.slice(count)
     whole = not pc.any(rows["gap"]).as_py()
-    aligned = align(sent["hash"].to_pylist(), got["hash"].to_pylist(), whole=whole)
-    places: list[int | None] = [None] * count
-    doubts = [0] * count
-    for pair in aligned.pairs:
-        places[pair.sent], doubts[pair.sent] = pair.got, pair.doubt
-    for place, doubt in aligned.lost.items():
-        doubts[place] = doubt
-    last = max((pair.sent for pair in aligned.pairs), default=-1)
-    to = got.take(pa.array(places, pa.int64()))
+    places, doubts = _places(sent["hash"], got["hash"], whole=whole)
+    last = pc.max(pc.indices_nonzero(pc.is_valid(places))).as_py()
+    to = got.take(places)
     lost = pc.is_null(to["n"])
     columns = {
         "emission": sent["emission"],
@@ -96,7 +92,23 @@ def _aligned(table: pa.Table) -> pa.Table:
         "receiver": to["n"],
         "got_at": to["at"],
         "id": to["id"],
-        "doubt": pa.array(doubts, pa.int32()),
-        "later": pc.and_(lost, pa.array([place < last for place in range(count)], pa.bool_())),
+        "doubt": doubts,
+        "later": pc.and_(lost, pc.less(pa.array(np.arange(count)), -1 if last is None else last)),
     }
     return pa.table([columns[name] for name in _PAIRS.names], schema=_PAIRS)
+
+
+def _places(sent: pa.ChunkedArray, got: pa.ChunkedArray, *, whole: bool) -> tuple[pa.Array, pa.Array]:
+    """For each emission, given as the hash of its values, the place of the tuple that it became, and how much doubt."""
+    count = len(sent)
+    if sent.equals(got):
+        # Nothing was lost: there is one way to align them, and no need for Python to look at each.
+        return pa.array(np.arange(count)), pa.array(np.full(count, CERTAIN if whole else HIGH, np.int32))
+    aligned = align(sent.to_pylist(), got.to_pylist(), whole=whole)
+    places: list[int | None] = [None] * count
+    doubts = [0] * count
+    for pair in aligned.pairs:
+        places[pair.sent], doubts[pair.sent] = pair.got, pair.doubt
+    for place, doubt in aligned.lost.items():
+        doubts[place] = doubt
+    return pa.array(places, pa.int64()), pa.array(doubts, pa.int32())

@@ -18,7 +18,7 @@ from multilang_cli.audit.stages.trees import marks_of_taps
 from multilang_cli.audit.tables import MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
@@ -41,12 +41,12 @@ def of_lines(lines: DataFrame) -> DataFrame:
     return lines.select("file", "text").mapInArrow(_transcript_batches, MARKS.ddl)
 
 
-def of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
-    """The table marks, inferred from the table events; `facts`: of the conversations to look at.
+def of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | None = None) -> DataFrame:
+    """The table marks, inferred from the table events; `facts`: of the conversations to look at; `runs`: those wanted.
 
     Parts of it are computed at once, and kept by executors: not for a cluster that takes executors away meanwhile.
     """
-    return marks_of_taps(facts, events)
+    return marks_of_taps(facts, events, runs)
 
 
 def _transcript_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -15,7 +15,7 @@ from multilang_cli.audit.columns import Table, TableColumn
 from multilang_cli.audit.store.local_rows import local_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -48,8 +48,8 @@ SPANS = Table(
 _SCHEMA = arrow_schema(SPANS.columns)
 _NAMES = _SCHEMA.names
 _PEOPLE = (
-    "conv string, storm string, topology string, component string, task int, kind string, started double,"
-    " timeout double, worker string, speaker int, first boolean"
+    "conv string, storm string, run string, topology string, component string, task int, kind string,"
+    " started double, timeout double, worker string, speaker int, first boolean"
 )
 _ENDS = (
     "conv string, n int, kind string, started double, timeout double, last_t double, gap_at bigint, exited boolean"
@@ -141,16 +141,18 @@ class AuditFacts(NamedTuple):
         """Facts of those conversations whose first part is wanted."""
         return self._replace(parts={conv: parts for conv, parts in self.parts.items() if wanted(parts[0])})
 
-    def people(self, spark: SparkSession) -> DataFrame:
+    def people(self, spark: SparkSession, runs: Mapping[str, str] | None = None) -> DataFrame:
         """Tasks and components that speak, one row a conversation, to be sent to each task.
 
-        `speaker`: a number for topology, component, task, kind and worker, which other conversations may have too;
-        `first`: of those that have it, the first.
+        `runs`: by conversation, the run of its topology; by default that is the topology itself. `speaker`: a number
+        for run, component, task, kind and worker, which other conversations may have too; `first`: of those that have
+        it, the first.
         """
+        named = runs or {}
         speakers: dict[tuple[Any, ...], int] = {}
         rows = []
         for conv, (one, *_) in self.parts.items():
-            who = (one.topology, one.component, one.task, one.kind)
+            who = (named.get(conv, one.topology), one.topology, one.component, one.task, one.kind)
             worker = one.worker or one.host
             first = (*who, worker) not in speakers
             speaker = speakers.setdefault((*who, worker), len(speakers))

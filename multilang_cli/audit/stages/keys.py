@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -11,8 +12,9 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.columns import Table
 from multilang_cli.audit.store.local_rows import FewRows
-from multilang_cli.audit.summary_tables import KEYS
+from multilang_cli.audit.summary_tables import KEYS, RUN
 from multilang_cli.protocol.storm.java_hash import values_hash
 from multilang_cli.transcript.format import decode_header
 
@@ -23,11 +25,14 @@ if TYPE_CHECKING:
 
     from multilang_cli.audit.stages.facts import AuditFacts, HeardPart
 
-_COUNTED = tuple(column for column in KEYS.columns if column.name in {
-    "topology", "component", "stream", "consumer", "key", "tuples", "task", "task_since_2_6",
-})  # fmt: skip
-_SCHEMA = arrow_schema(_COUNTED)
-DDL = ", ".join(f"`{column.name}` {column.type}" for column in _COUNTED)
+KEY_COUNTS = Table(
+    "key_counts",
+    "What the table keys is made of: the tuples of each run that have a key.",
+    (RUN, *(column for column in KEYS.columns if column.name not in {"share", "moves"})),
+)
+"""What is kept of a run, for those that come after it."""
+_SCHEMA = arrow_schema(KEY_COUNTS.columns)
+_COUNTED = tuple(column.name for column in KEY_COUNTS.columns)
 _WHERE = ("topology", "component", "stream", "consumer", "key", "task", "task_since_2_6")
 
 
@@ -43,16 +48,22 @@ Source = tuple[str, str, str]
 """A topology, a component and a stream."""
 
 
-def keys(headers: Iterable[bytes], who: DataFrame, events: DataFrame) -> DataFrame | FewRows:
-    """The table keys. `headers`: one of each component; Storm tells its groupings since 0.10. `who`: people."""
-    groupings = groupings_of(headers)
+def key_counts(
+    groupings: Mapping[Source, tuple[Grouped, ...]], who: DataFrame, events: DataFrame
+) -> DataFrame | FewRows:
+    """The table key_counts. `groupings`: Storm tells them since 0.10; `who`: people."""
     if not groupings:
-        return FewRows([], KEYS.ddl)
-    speakers = who.select("conv", "topology", "component")
+        return FewRows([], KEY_COUNTS.ddl)
+    speakers = who.select("conv", "run", "topology", "component")
     emitted = events.where("kind = 'emit' and task is null").select("conv", "stream", "values").join(speakers, "conv")
-    counted = emitted.select("topology", "component", "stream", "values").mapInArrow(
-        partial(_count_batches, groupings=groupings), DDL
+    counted = emitted.select("run", "topology", "component", "stream", "values").mapInArrow(
+        partial(_count_batches, groupings=groupings), KEY_COUNTS.ddl
     )
+    return counted.groupBy("run", *_WHERE).agg(F.sum("tuples").alias("tuples")).select(*_COUNTED)
+
+
+def keys(counted: DataFrame) -> DataFrame:
+    """The table keys, of the table key_counts."""
     summed = counted.groupBy(*_WHERE).agg(F.sum("tuples").alias("tuples"))
     share = "tuples / sum(tuples) over (partition by topology, component, stream, consumer) as share"
     found = summed.selectExpr("*", share, "not (task <=> task_since_2_6) as moves")
@@ -92,15 +103,20 @@ def groupings_of(headers: Iterable[bytes]) -> dict[Source, tuple[Grouped, ...]]:
     return found
 
 
+def digest(groupings: Mapping[Source, tuple[Grouped, ...]]) -> str:
+    """A digest of groupings, the same for the same."""
+    return blake2b(repr(sorted(groupings.items())).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
 def counted(rows: Iterable[tuple[Any, ...]], groupings: Mapping[Source, tuple[Grouped, ...]]) -> Counter[Any]:
-    """Count tuples by key: rows of (topology, component, stream, values). Pure."""
+    """Count tuples by key: rows of (run, topology, component, stream, values). Pure."""
     found: Counter[Any] = Counter()
-    for topology, component, stream, values in rows:
+    for run, topology, component, stream, values in rows:
         for grouped in groupings.get((topology, component, stream), ()):
             listed = msgspec.json.decode(values)
             if len(listed) > max(grouped.at):
                 key = tuple(msgspec.json.encode(listed[at]) for at in grouped.at)
-                found[topology, component, stream, grouped, key] += 1
+                found[run, topology, component, stream, grouped, key] += 1
     return found
 
 
@@ -119,9 +135,9 @@ def _count_batches(
     for batch in batches:
         rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
         found = [
-            (topology, component, stream, grouped.consumer, f"[{b','.join(key).decode()}]", number,
+            (run, topology, component, stream, grouped.consumer, f"[{b','.join(key).decode()}]", number,
              *tasks_of(key, grouped))
-            for (topology, component, stream, grouped, key), number in counted(rows, groupings).items()
+            for (run, topology, component, stream, grouped, key), number in counted(rows, groupings).items()
         ]  # fmt: skip
         columns = zip(*found, strict=True) if found else [[] for _ in _SCHEMA]
         arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]

@@ -28,12 +28,13 @@ _SIGN = "case what when 'made' then 1 when 'ack' then -1 else 0 end"
 
 
 def roots(
-    marks: DataFrame, timeout: float = TIMEOUT, run_ends: DataFrame | None = None, timeouts: DataFrame | None = None
+    marks: DataFrame, timeout: float = TIMEOUT, run_ends: DataFrame | None = None, runs: DataFrame | None = None
 ) -> DataFrame:
     """The table roots of the table marks. `timeout`: seconds from which on an open tuple counts as never acked.
 
-    `run_ends`: by `run`, how far its recording goes (`run_end`), where `marks` are not all of it. `timeouts`: by `run`,
-    its own `timeout`, where it is known. One row a root is kept by executors: not for a cluster that takes them away.
+    `run_ends`: by `run`, how far its recording goes (`run_end`), where `marks` are not all of it. `runs`: by `run`, its
+    own `timeout`, where it is known, and how many seconds went by behind its last mark for certain (`beyond`). One row
+    a root is kept by executors: not for a cluster that takes them away.
     """
     # It is used twice, and kept when it is first computed.
     whole = _whole(marks).localCheckpoint(eager=False)
@@ -41,7 +42,9 @@ def roots(
     exact = _exact(marks.join(suspicious.select(_KEY), _KEY, "left_semi"))
     names = marks.where("what = 'emit'").groupBy(_KEY).agg(F.max("id").alias("message_id"))
     ends = marks.groupBy("run").agg(F.max("t").alias("run_end")) if run_ends is None else run_ends
-    known = ends.withColumn("timeout", F.lit(timeout)) if timeouts is None else ends.join(timeouts, "run", "left")
+    known = ends.withColumn("timeout", F.lit(timeout)) if runs is None else ends.join(runs, "run", "left")
+    if runs is not None:
+        known = known.withColumn("run_end", F.expr("run_end + coalesce(beyond, 0)")).drop("beyond")
     joined = (
         whole.join(names, _KEY, "left")
         .join(exact, _KEY, "left")

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 SLOW_HEARTBEAT = 1.0
 """Seconds after which the answer to a heartbeat is late enough to be listed."""
 HARMFUL = ("dies", "hangs", "loses-data", "fails-tuple")
-_WHO = ("topology", "component", "task", "worker", "kind")
+_WHO = ("run", "topology", "component", "task", "worker", "kind")
 _TASK = ("topology", "component", "task")
 _HOUR = "if(abs({0}) < 6.2e10, floor(({0}) / 3600), null) as hour"
 """The hour of a time, or null for one that no calendar has: Python's ends with the year 9999, and begins with 1."""
 
 
 def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
-    """Activity of each task in each hour."""
+    """Activity of each task in each hour of a run."""
     counted = {
         "tuples": "what = 'tuple'",
         "emits": "what = 'emit'",
@@ -57,9 +57,9 @@ def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
 
 
 def replays(who: DataFrame, ledger: DataFrame) -> DataFrame:
-    """Message ids that were emitted more than once."""
+    """Message ids that were emitted more than once in a run."""
     mine = ledger.where("kind = 'spout' and nth > 0").drop("timeout", "kind").join(who, "conv")
-    found = mine.groupBy("topology", "component", "task", "id").agg(
+    found = mine.groupBy("run", *_TASK, "id").agg(
         F.count("*").alias("emissions"),
         F.expr("count_if(by = 'ack') as acked"),
         F.expr("count_if(by = 'fail') as failed"),

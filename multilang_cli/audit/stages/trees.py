@@ -39,10 +39,12 @@ _BEHIND_CUT = "coalesce(heard - t < timeout, false)"
 _NO_EDGE = ("cast(null as bigint) as edge", "cast(null as int) as task", "cast(null as string) as id")
 
 
-def marks_of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
-    """The table marks, inferred from the table events, of conversations that `facts` has."""
+def marks_of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | None = None) -> DataFrame:
+    """The table marks, inferred from the table events, of conversations that `facts` has; `runs`: of these alone."""
     spark = events.sparkSession
-    known = people(facts)
+    known = [each for each in people(facts) if runs is None or each.run in runs]
+    if not known:
+        return local_rows(spark, [], MARKS.ddl)
     rows = [(p.conv, p.n, p.run, p.role, p.component, p.me, p.started, p.gap) for p in known]
     whose = F.broadcast(local_rows(spark, rows, _WHOSE))
     said = _placed(events, whose, known)
@@ -51,7 +53,7 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
     sent = _sent(said, whose, _gaps(events, known)).localCheckpoint(eager=False)
     paired = _pairs(sent, said, known).repartition("emission").localCheckpoint(eager=False)
     met = _met(paired)
-    names = [each.conv for each in known]
+    names = {each.n: each.conv for each in known}
     fastest = {(names[row.sender], names[row.receiver]): row.least for row in met if row.least is not None}
     lived = lives(known, offsets(fastest, [each.conv for each in known if each.role == "spout"]))
     depth = deepest({(row.sender, row.receiver) for row in met}, {each.n for each in known if each.role == "spout"})

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.transcript.given import GivenSecrets
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the tables. One more when a column is added, changed or removed."""
 FOLDER = "_manifest"
 KEPT_MANIFESTS = 2
@@ -43,19 +43,32 @@ class ManifestError(Exception):
 class StoredPiece(msgspec.Struct, frozen=True):
     """A folder with rows of a table, but for those whose `column` has one of the values in `gone`.
 
-    `version`: of a Delta table, which is the whole folder; None for a folder of Parquet.
+    `has`: the values of `column` that its rows may have; () if nobody knows. `version`: of a Delta table, which is the
+    whole folder; None for a folder of Parquet.
     """
 
     folder: str
     column: str = ""
     gone: tuple[str, ...] = ()
     version: int | None = None
+    has: tuple[str, ...] = ()
+
+    def less(self, column: str, values: frozenset[str]) -> StoredPiece | None:
+        """The same without the rows that have these values; None if there are no others."""
+        gone = values.union(self.gone)
+        if not self.has:
+            return msgspec.structs.replace(self, column=column, gone=tuple(sorted(gone)))
+        left = gone.intersection(self.has)
+        if len(left) == len(self.has):
+            return None
+        return msgspec.structs.replace(self, column=column, gone=tuple(sorted(left)))
 
 
 class Manifest(msgspec.Struct, frozen=True):
     """Contents of an audit's folder. `inputs`: files that were read, each with its bytes and its time of change.
 
-    `trees`: how many roots have each verdict. `hidden`: a mark of what was hidden in the lines; "" for nothing.
+    `trees`: how many roots have each verdict. `hidden`: a mark of what was hidden in the lines; "" for nothing. `runs`:
+    of topologies, by name, each with a digest of what was known of it. `groupings`: a digest of those of all fields.
     """
 
     schema: int = SCHEMA
@@ -67,6 +80,8 @@ class Manifest(msgspec.Struct, frozen=True):
     trees: dict[str, int] = {}
     hidden: str = ""
     format: TableFormat = "parquet"
+    runs: dict[str, str] = {}
+    groupings: str = ""
 
 
 _NAME = re.compile(r"[0-9]{6}-[0-9a-f]{6}")

@@ -73,6 +73,35 @@ class StoredTables(dict[str, "DataFrame"]):
         self.pieces[table.name] = pieces
         self[table.name] = read_pieces(self._spark, self._folder, pieces, table.commented_ddl)
 
+    def only(self, name: str, column: str, values: Collection[str]) -> DataFrame:
+        """Rows of a table that have one of these values, read from the folders alone that may have some."""
+        wanted = frozenset(values)
+        pieces = self.pieces[name]
+        found = [piece for piece in pieces if not wanted.isdisjoint(self._values(name, piece, column) or wanted)]
+        ddl = TABLES[name].commented_ddl
+        rows = read_pieces(self._spark, self._folder, found, ddl) if len(found) < len(pieces) else self[name]
+        chosen = F.broadcast(local_rows(self._spark, [(value,) for value in sorted(wanted)], f"{column} string"))
+        return rows.join(chosen, column, "left_semi").select(rows.columns)
+
+    def _values(self, name: str, piece: StoredPiece, column: str) -> Collection[str] | None:
+        """The values of a column that a folder may have; None if nobody knows."""
+        if piece.has and piece.column == column:
+            return piece.has
+        if (name, column) == ("events", "conv"):
+            return self._conversations.get(piece.folder.rpartition("/")[2])
+        return None
+
+    @cached_property
+    def _conversations(self) -> dict[str, frozenset[str]]:
+        """Conversations that have events in the folder of each run: spans and events are written side by side."""
+        if SPANS.name not in self.pieces or not self._by_driver(SPANS):
+            return {}
+        found = {}
+        for piece in self.pieces[SPANS.name]:
+            rows = tuples_of(read_batches(self._folder, [piece], SPANS.columns, ("conv",)))
+            found[piece.folder.rpartition("/")[2]] = frozenset(conv for (conv,) in rows)
+        return found
+
     def rows(
         self, table: Table, *names: str, of: Mapping[str, Collection[Any]] | None = None
     ) -> Iterator[tuple[Any, ...]]:
@@ -157,17 +186,20 @@ def stored_tables(spark: SparkSession, folder: str) -> StoredTables:
 
 
 def read_pieces(spark: SparkSession, folder: str, pieces: Iterable[StoredPiece], ddl: str) -> DataFrame:
-    """The rows of a table's pieces, less what later ones replaced. There is at least one piece."""
-    found: DataFrame | None = None
+    """The rows of a table's pieces, less what later ones replaced: those that are whole in one scan."""
+    whole: list[str] = []
+    found: list[DataFrame] = []
     for piece in pieces:
         place = f"{folder.rstrip('/')}/{piece.folder}"
-        if piece.version is None:
-            rows = spark.read.schema(ddl).parquet(place)
-        else:
-            rows = read_delta(spark, place, piece.version)
+        if piece.version is None and not piece.gone:
+            whole.append(place)
+            continue
+        version = piece.version
+        rows = spark.read.schema(ddl).parquet(place) if version is None else read_delta(spark, place, version)
         if piece.gone:
             gone = F.broadcast(local_rows(spark, [(value,) for value in piece.gone], f"{piece.column} string"))
             rows = rows.join(gone, piece.column, "left_anti").select(rows.columns)
-        found = rows if found is None else found.unionByName(rows)
-    assert found is not None  # noqa: S101 (see above)
-    return found
+        found.append(rows)
+    if whole:
+        found.append(spark.read.schema(ddl).parquet(*whole))
+    return reduce(DataFrame.unionByName, found) if found else spark.createDataFrame([], ddl)

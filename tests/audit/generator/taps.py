@@ -31,13 +31,14 @@ class Taps(msgspec.Struct, frozen=True, kw_only=True):
     """Recording settings. `skew`: by worker, seconds by which its clock is ahead. `asks`: emits ask for task ids.
 
     `steps`: by worker, seconds by which its clock is set forward each time that the worker dies. `damage`: what becomes
-    of the files.
+    of the files. `day`: on which it ran, counted from 0; conversations of all others are named by it.
     """
 
     skew: Mapping[int, float] = {}
     steps: Mapping[int, float] = {}
     asks: bool = True
     damage: Damage = Damage()
+    day: int = 0
 
 
 class _Said(NamedTuple):
@@ -61,7 +62,7 @@ def transcripts(plan: TreesPlan, taps: Taps | None = None) -> dict[str, bytes]:
     files: dict[str, tuple[int, bytes]] = {}
     for task, messages in by_task.items():
         for life, (start, end) in enumerate(_lives(plan, task), start=1):
-            conv = f"{plan.component(task)}-{task}-{life}"
+            conv = f"{plan.component(task)}-{task}-{life}" + (f"-day{taps.day}" if taps.day else "")
             mine = [each for each in messages if start <= each.t < end]
             ahead = taps.steps.get(plan.worker(task), 0.0) * (life - 1)
             header = _header(plan, taps, task, conv, start + ahead)
@@ -77,7 +78,7 @@ def _lives(plan: TreesPlan, task: int) -> list[tuple[float, float]]:
 def _header(plan: TreesPlan, taps: Taps, task: int, conv: str, start: float) -> Header:
     component, worker = plan.component(task), plan.worker(task)
     profile = Profile(kind="spout" if task in plan.spouts else "bolt", component=component, task=task)
-    began = BEGAN + timedelta(seconds=start + taps.skew.get(worker, 0.0))
+    began = BEGAN + timedelta(days=taps.day, seconds=start + taps.skew.get(worker, 0.0))
     return Header(
         conv=conv, profile=profile, storm="2.8.3", component=component, task=task, topology="made",
         worker=str(worker), host=f"host-{worker}", started_at=began.isoformat(timespec="microseconds"),
