@@ -20,10 +20,23 @@ from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
 from multilang_cli.protocol.wire.framing import Frame
 from multilang_cli.protocol.words import large
-from multilang_cli.protocol.words.events import Activation, Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
+from multilang_cli.protocol.words.events import (
+    Activation,
+    Chunk,
+    Deadline,
+    End,
+    Event,
+    Exited,
+    Fact,
+    Gap,
+    StdinClosed,
+    StdoutClosed,
+    WriteFailed,
+)
 from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
+    Error,
     Fail,
     Handshake,
     Log,
@@ -381,6 +394,32 @@ def test_what_storm_garbles_is_not_held_against_the_component() -> None:
     (finding,) = conversation.feed(Event(1, 0.1, "in", wire.decode(b"{bad")))
     assert (finding.rule, finding.level) == ("host-message", "note")
     assert conversation.expecting_pid
+
+
+BAD = ("in", wire.decode(b"{bad"))
+TASK = ("in", TupleMsg("src", ["a", 1], 2, "default", "1"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "blamed"),
+    [
+        ("bolt", [BAD, ("control", Exited(1))], []),
+        ("bolt", [BAD, ("out", Error("what?")), ("control", StdoutClosed()), ("control", Exited(0))], []),
+        ("bolt", [BAD, ("out", Ack("it was 7")), TASK, ("out", Ack("1"))], []),
+        ("bolt", [BAD, TASK, ("out", Ack("1")), ("control", Exited(1))], ["exited"]),
+        ("spout", [BAD, ("control", WriteFailed("EPIPE")), ("control", Exited(1))], []),
+        ("spout", [BAD, ("out", Error("what?")), ("out", Sync()), NEXT, ("out", Sync())], []),
+        ("spout", [BAD, ("out", Sync()), NEXT, ("control", Exited(1))], ["exited"]),
+        ("spout", [NEXT, ("out", Sync()), ("out", Sync())], ["sync-extra"]),
+    ],
+)
+def test_what_cannot_be_read_may_end_a_component_or_be_answered(
+    kind: Kind, said: list[tuple[str, Message | Fact]], blamed: list[str]
+) -> None:
+    conversation = Conversation(example_profile(kind), load_rulebook())
+    started: list[tuple[str, Message | Fact]] = [("in", Handshake({}, "/pids", {})), ("out", Pid(4711))]
+    found = conversation.feed_all(events_of([*started, *said]))
+    assert [finding.rule for finding in found if finding.level == "must"] == blamed
 
 
 def test_what_a_spout_says_between_commands_counts_with_the_next_one() -> None:

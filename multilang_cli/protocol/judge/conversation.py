@@ -220,6 +220,9 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
             _forget_pending(judge)
         elif malformed.kind != "message-cut":
             judge.breach("host-message", event, malformed.detail, stable=malformed.kind)
+            # It may have been a command, or a tuple that a more lenient reader acks.
+            judge.state.gap = True
+            judge.state.garbled = event.seq
         return
     judge.state.heard = event.t
     kind = judge.profile.kind

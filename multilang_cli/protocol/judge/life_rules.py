@@ -10,6 +10,7 @@ from multilang_cli.protocol.words.messages import MAX_BOLT_PENDING, Sync
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.judge.context import RuleContext
+    from multilang_cli.protocol.judge.state import State
     from multilang_cli.protocol.words.events import (
         Again,
         Chunk,
@@ -59,9 +60,9 @@ def pid_checked(judge: RuleContext, event: Event, fact: PidChecked) -> None:
 
 
 def exited(judge: RuleContext, event: Event, fact: Exited) -> None:
-    """The end of the process is right only after Storm closed its stdin or sent a signal."""
+    """The end of the process is right only after Storm closed its stdin, sent a signal or wrote what can't be read."""
     state = judge.state
-    if state.cut or state.lost_pipe or state.dismissed:
+    if state.cut or state.lost_pipe or state.dismissed or _ends_of_garbled(state):
         return
     state.lost_pipe = True
     how = f"exited with code {fact.code}" if fact.signal is None else f"was killed by signal {fact.signal}"
@@ -73,6 +74,11 @@ def dismissed(judge: RuleContext, _: Event, fact: StdinClosed | Signalled) -> No
     """From now on the end of the process is what Storm wants."""
     judge.state.dismissed = judge.state.unheard = True
     judge.state.orphaned = judge.state.orphaned or getattr(fact, "stdout", False)
+
+
+def _ends_of_garbled(state: State) -> bool:
+    """Nothing was settled or answered since a message that can't be read: a component may end of it."""
+    return state.garbled > max(state.last_sync, state.settled.latest())
 
 
 def _at_what_point(judge: RuleContext) -> str:
@@ -89,7 +95,7 @@ def _at_what_point(judge: RuleContext) -> str:
 def stdout_closed(judge: RuleContext, event: Event, _: StdoutClosed) -> None:
     """Storm sees the end of stdout as the death of the process."""
     state = judge.state
-    if not (state.cut or state.lost_pipe or state.dismissed or state.phase == "ended"):
+    if not (state.cut or state.lost_pipe or state.dismissed or state.phase == "ended" or _ends_of_garbled(state)):
         state.lost_pipe = True
         judge.breach("stdout-closed", event, "stdout was closed while the process lives")
 
@@ -97,7 +103,7 @@ def stdout_closed(judge: RuleContext, event: Event, _: StdoutClosed) -> None:
 def write_failed(judge: RuleContext, event: Event, fact: WriteFailed) -> None:
     """Storm can't write: the component closed its stdin."""
     state = judge.state
-    if not (state.lost_pipe or state.cut or state.dismissed or state.phase == "ended"):
+    if not (state.lost_pipe or state.cut or state.dismissed or state.phase == "ended" or _ends_of_garbled(state)):
         state.lost_pipe = True
         judge.breach("stdin-closed", event, f"the component closed its stdin: {fact.error}")
 

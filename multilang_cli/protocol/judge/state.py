@@ -82,6 +82,11 @@ class Remembered(msgspec.Struct):
                 return seqs[at]
         return None
 
+    def latest(self) -> int:
+        """The seq that was remembered last, -1 if there is none."""
+        newest = self.young or (json.loads(self.packed[-1]) if self.packed else {})
+        return int(next(reversed(newest.values()), -1))
+
     def keys(self) -> set[str]:
         """All ids that are remembered."""
         return set(self.young).union(*map(json.loads, self.packed))
@@ -186,6 +191,8 @@ class State(msgspec.Struct):
     silent_reported: float = -1.0
     said: bool = False
     """The component has said its first message."""
+    garbled: int = -1
+    """The latest message of Storm's that no component can read, by its seq."""
     cut: bool = False
     lost_pipe: bool = False
     dismissed: bool = False
