@@ -33,6 +33,7 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True):
     neither does.
     `page`, `storm`, `contract`, `issues`: its sources, which are the protocol page, Storm's code, the contract of
     testees and the issues of Storm. `shown_by`: scripts of the oracle in which Storm does as the sentence says.
+    `tests`: tests of ours that show it, as ``file::function``; those of ``tests/storm`` on a real Storm.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True):
     cases: tuple[str, ...] = ()
     untestable: str = ""
     shown_by: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
     page: tuple[Quotation, ...] = ()
     storm: tuple[str, ...] = ()
     contract: str = ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +27,7 @@ from multilang_cli.reports.explaining.protocol_pages import write_pages
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.hosts.case import load_host_cases
 from tests.command import mlcheck
+from tests.components import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,14 +61,27 @@ def test_every_rule_and_case_rests_on_a_sentence_that_names_it() -> None:
         assert case in SENTENCES[clause].cases, f"{clause} does not name {case} among its cases"
 
 
+@cache
+def functions_of(file: str) -> set[str]:
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    return {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+
+
+def is_test(name: str) -> bool:
+    file, _, function = name.partition("::")
+    return function in functions_of(file)
+
+
 @pytest.mark.parametrize("id_", SENTENCES)
 def test_a_sentence_names_what_exists_and_what_it_asks_is_tested_or_says_why_not(id_: str) -> None:
     sentence = SENTENCES[id_]
     assert set(sentence.rules) <= RULES.keys()
     assert set(sentence.cases) <= CASES.keys()
     assert set(sentence.shown_by) <= oracle_cases().keys()
+    assert all(is_test(name) for name in sentence.tests)
     tested = bool(sentence.rules or sentence.cases)
     assert not (tested and sentence.untestable)
+    assert tested or sentence.shown_by or sentence.tests or sentence.untestable, f"nothing shows {id_}"
     if sentence.level in {"must", "should"}:
         assert tested or sentence.untestable
     assert sentence.level == "fact" or sentence.level.upper() in sentence.text

@@ -135,6 +135,8 @@ def _remarks(sentence: Sentence) -> Iterator[str]:
         yield "tried by " + ", ".join(f"[{name}](cases.md#{name})" for name in sentence.cases)
     if standing := standing_of(sentence):
         yield standing.text
+    if sentence.tests:
+        yield "shown by " + ", ".join(f"`{test}`" for test in sentence.tests)
     if sentence.untestable:
         yield f"not tested: {_flat(sentence.untestable)}"
     sources = [*(f"`{place}`" for place in sentence.storm), *sentence.issues]

@@ -42,6 +42,8 @@ def render_sentence(placed: Placed, titles: Mapping[str, str], console: Console)
         page.blank()
     for number, name in enumerate(sentence.cases):
         page.para(f"{name}: {titles.get(name, '')}", label="" if number else "Cases", indent=2, hang=_SENTENCE_HANG)
+    for number, test in enumerate(sentence.tests):
+        page.para(test, label="" if number else "Tests", indent=2, hang=_SENTENCE_HANG)
     if sentence.untestable:
         page.para(sentence.untestable, label="Untested", indent=2, hang=_SENTENCE_HANG)
     standing = standing_of(sentence)
