@@ -37,6 +37,8 @@ DATA = (
     "examples/python",
     "examples/ruby",
 )
+LEFT_OUT = re.compile(r"conformance/kills/|oracle/src/.*/(Bench\w*|Choose|Groupers|HostMain|Parse)\.java")
+"""What tests and benchmarks alone use."""
 ORACLE = {"oracle/pom.xml", "oracle/traced_player.py", "java_host/pom.xml"}
 C_SOURCES = {f"examples/c/{name}" for name in ("Makefile", "multilang.h", "sentence_spout.c", "split_bolt.c")}
 PACKAGE = "multilang_cli"
@@ -116,7 +118,13 @@ def shipped() -> set[str]:
             for path in (ROOT / name).rglob("*")
             if path.is_file() and not BUILT & set(path.parts)
         }
-    )
+    ) - left_out()
+
+
+def left_out() -> set[str]:
+    """The files of the checkout that the package does without, as paths below it."""
+    paths = {path.relative_to(ROOT).as_posix() for name in DATA for path in (ROOT / name).rglob("*")}
+    return {path for path in paths if LEFT_OUT.match(path)}
 
 
 def test_the_wheel_has_one_package_and_nothing_else_at_top_level(built: dict[str, Path]) -> None:
@@ -134,6 +142,16 @@ def test_the_wheel_has_the_data_inside_the_package(built: dict[str, Path]) -> No
     kit = f"{PACKAGE}/reports/html/kit"
     assert {f"{PACKAGE}/py.typed", f"{kit}/page.js", f"{kit}/page.css"} <= names
     assert not [name for name in names if "__pycache__" in name]
+
+
+def test_the_oracle_of_the_wheel_uses_nothing_that_is_left_out(built: dict[str, Path]) -> None:
+    missing = re.compile(
+        rf"\b(?:{'|'.join(PurePosixPath(path).stem for path in left_out() if path.endswith('.java'))})\b"
+    )
+    with zipfile.ZipFile(built[".whl"]) as wheel:
+        sources = {name: wheel.read(name).decode() for name in wheel.namelist() if "/oracle/src/" in name}
+    assert len(sources) > 20
+    assert {name: missing.findall(source) for name, source in sources.items() if missing.search(source)} == {}
 
 
 def test_what_a_set_up_makes_stays_out_of_the_wheel(uv: str, built: dict[str, Path], tmp_path: Path) -> None:

@@ -88,7 +88,10 @@ def kills_given(flags: KillsFlags) -> int:
         ((kill.case, kill.home, kill.mutant, tuple(kill.rules), kill.seen_on or "claimed") for kill in lines),
         flags,
     )
-    for soak in killing.soaked():
+    soaks = killing.soaked()
+    if not soaks:
+        remark("What soaks saw is in the repository alone, in conformance/kills.")
+    for soak in soaks:
         count = sum(len(mutant.kills) for mutant in soak.mutants.values())
         remark(
             f"{soak.home}: {len(soak.mutants)} mutants, {count} kills, played on {soak.played_on}, Storm {soak.storm}"
