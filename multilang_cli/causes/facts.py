@@ -166,8 +166,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def behind_ids(self) -> bool:
-        """True if it ended and task ids came since it said anything."""
-        return self.is_over and self.seen.behind_ids
+        """True if task ids came since it said anything."""
+        return self.seen.behind_ids
 
     @property
     def of_ids(self) -> bool:
@@ -204,9 +204,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def late_is(self) -> Bytes:
-        """The kind of output that was held back until stdin was closed."""
+        """The kind of output that was held back until stdin was closed: logs alone are no answer that was."""
         late = self.seen.late
-        if not late:
+        if not late or self.seen.only_logs_late:
             return ""
         return "message" if "\nend" in late else what_they_are(late)
 

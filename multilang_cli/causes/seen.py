@@ -98,7 +98,8 @@ class Seen:
     `hasty`: what it would have lost if it took the next message for the task ids of each emit that asks for some, and
     of each. `complains`: its last log or error while a tuple was open says that something is wrong, or is not the
     first that it said. `stalled`: when it was silent last, it had answered something, and then neither the tuples nor
-    the heartbeats that came behind. `muttered`: what it wrote to stderr since it was fed last, and settled anything.
+    the heartbeats that came behind. `only_logs_late`: all that it said once its stdin was closed are logs and errors,
+    which answer nothing. `muttered`: what it wrote to stderr since it was fed last, and settled anything.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
@@ -133,6 +134,7 @@ class Seen:
         self._sent_at: dict[int, float] = {}
         self.stalled = False
         self.late_stderr = 0
+        self.only_logs_late = True
         self.of_ids = self.gave_up = self.behind_ids = False
         self.repeated: set[int] = set()
         self._emits: set[bytes] = set()
@@ -207,6 +209,7 @@ class Seen:
         self.echoed = self.echoed or (bool(self._handshake) and event.raw.startswith(self._handshake))
         if self._dismissed:
             self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]
+            self.only_logs_late = self.only_logs_late and isinstance(event.body, Log | Error)
             return
         # What settles or ends what it was asked may have been written before it read the ids of its emit.
         self.behind_ids = self.behind_ids and isinstance(event.body, Sync | Ack | Fail)

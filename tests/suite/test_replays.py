@@ -67,3 +67,56 @@ def test_who_gives_ids_in_one_case_is_not_said_to_give_none(id_: str | None, lef
         findings=(Finding(rule=NO_IDS, level="note", seq=3, offset=0, message="none"),),
     )
     assert tuple(each.rule for each in seen.without_contradiction(noted).findings) == left
+
+
+def run_of(*talks: str) -> tuple[str, ...]:
+    """The notes behind conversations of one run."""
+    seen = Replays()
+    for talk in talks:
+        ReplayWatch(seen).take(notation.parse(talk))
+    return seen.notes(SPOUT)
+
+
+def many(command: str, times: int, then: str = "") -> str:
+    """As many tuples, each settled as it comes, and calls that bring nothing."""
+    rounds = [
+        f'@ {n / 10}\n> {{"command":"next"}}\n< {{"command":"emit","id":"m{n}","tuple":[{n}]}}\n'
+        f'> {{"command":"{command}","id":"m{n}"}}'
+        for n in range(times)
+    ]
+    vain = [f'@ {times / 10 + n}\n> {{"command":"next"}}' for n in range(20)]
+    return "\n".join([*rounds, *([] if then == "goes on" else vain)])
+
+
+@pytest.mark.parametrize(
+    ("acked", "failed", "told"),
+    [
+        pytest.param(many("ack", 60), many("fail", 20), True, id="a bound that no fail lowers"),
+        pytest.param(many("ack", 20), many("fail", 20), False, id="a source that has no more"),
+        pytest.param(many("ack", 60), many("fail", 20, "goes on"), False, id="it goes on"),
+        pytest.param(many("ack", 60).replace("@ 5.", "@ 50."), many("fail", 20), False, id="it is slow at times"),
+    ],
+)
+def test_a_spout_that_stops_once_many_failed_is_told(acked: str, failed: str, told: bool) -> None:
+    assert any("nothing more once 20 of its tuples had failed" in note for note in run_of(acked, failed)) is told
+
+
+CYCLE = "\n".join(f'< {{"command":"emit","id":"m{n}","tuple":["{n % 3}"]}}' for n in range(6))
+FAILED = "\n".join(f'> {{"command":"fail","id":"m{n}"}}' for n in range(3))
+AGAIN = "\n".join(f'< {{"command":"emit","id":"n{n}","tuple":["{n}"]}}' for n in range(3))
+
+
+def test_values_that_come_again_of_themselves_are_no_replay() -> None:
+    failed = "\n".join([*CYCLE.splitlines()[:3], FAILED, *['> {"command":"next"}'] * CALLS, AGAIN])
+    assert run_of(failed) == ()
+    (note,) = run_of(CYCLE, failed)
+    assert "their values come again of themselves" in note
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [("fail of m1, which is not pending", True), ("m1 failed, and comes again", False), ("m7 is unknown", False)],
+)
+def test_what_it_logs_of_its_own_id_is_told(words: str, told: bool) -> None:
+    talk = f'{CYCLE}\n> {{"command":"fail","id":"m1"}}\n< ' + json.dumps({"command": "log", "msg": words})
+    assert any(words in note for note in run_of(talk)) is told

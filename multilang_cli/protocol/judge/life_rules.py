@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.protocol.judge import tuple_rules
 from multilang_cli.protocol.storm.taking import fields_of
 from multilang_cli.protocol.words.messages import MAX_BOLT_PENDING, Sync
+from multilang_cli.protocol.words.rulebook import VersionEffect
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.judge.context import RuleContext
@@ -121,6 +122,8 @@ def stderr(judge: RuleContext, event: Event, fact: Chunk) -> None:
             judge.breach("stderr-flood", event, text, when=when, stable=when, related=(state.commands[0].seq,))
 
 
+TALKS = 1.0
+"""Seconds since its last message within which a component that was waited for in vain is one that talks on."""
 SINCE_1_1 = frozenset({"activate", "deactivate"})
 """Commands that Storm 1.1 was the first to send."""
 _DEADLINES = {
@@ -148,23 +151,31 @@ def deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
         when = "bounded" if bounded else ""
         judge.breach(rule, event, text.format(limit=fact.limit, within=within) + tail, when=when)
     elif fact.waiting_for == "sync":
-        _no_sync(judge, event, within, tail)
+        talks = not fact.proven and event.t - judge.state.heard < TALKS
+        _no_sync(judge, event, within, tail, talks=talks)
     elif fact.waiting_for == "heartbeat":
         _no_answer(judge, event, within, tail)
     elif fact.waiting_for == "settle":
         _not_settled(judge, event, fact.again, within, tail)
 
 
-def _no_sync(judge: RuleContext, event: Event, within: str, tail: str) -> None:
+def _no_sync(judge: RuleContext, event: Event, within: str, tail: str, *, talks: bool) -> None:
+    """Judge a command without a sync; `talks`: other messages come, and each sets Storm's clock back."""
     if judge.state.reentered >= 0:
         why, when = ("with no ackers", "") if judge.profile.without_ackers else ("what reaches no task", "nowhere")
         text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other{tail}"
         judge.breach("ackers-zero", event, text, when=when, stable=when, related=(judge.state.reentered,))
         return
     for pending in judge.state.commands[:1]:
-        text = f"no sync of {pending.what!r}{within}{tail}"
+        talks = talks and judge.state.heard > pending.t
+        text = f"no sync of {pending.what!r}{within}{', though it talks on' if talks else ''}{tail}"
         # Storm asks it since 1.1 alone. No variant, which a list of known failures would have to name.
         effects = judge.rulebook.effects("sync-missing", "activation" if pending.what in SINCE_1_1 else "")
+        if talks:
+            effects = {
+                version: VersionEffect("hangs", "") if effect.fate == "dies" else effect
+                for version, effect in effects.items()
+            }
         what, related = pending.what, (pending.seq,)
         judge.breach("sync-missing", event, text, subject=what, stable=what, related=related, effects=effects)
 
@@ -172,8 +183,10 @@ def _no_sync(judge: RuleContext, event: Event, within: str, tail: str) -> None:
 def _no_answer(judge: RuleContext, event: Event, within: str, tail: str) -> None:
     state = judge.state
     for pending in state.heartbeats[:1]:
-        when = "others" if state.heard > pending.t else "silent"
+        when = "some" if state.synced > pending.t else "others" if state.heard > pending.t else "silent"
         text = f"no sync of a heartbeat{within}{tail}"
+        if when == "some":
+            text = f"{len(state.heartbeats)} heartbeats were not answered with a sync, though others were{tail}"
         judge.breach("heartbeat-unanswered", event, text, when=when, related=(pending.seq,))
 
 

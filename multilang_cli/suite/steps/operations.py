@@ -168,6 +168,7 @@ OPERATIONS: dict[str, Operation] = {
     "settle": bolt_steps.settle,
     "call": spout_steps.call,
     "settle_pending": spout_steps.settle_pending,
+    "settle_many": spout_steps.settle_many,
     "work": _work,
     "unread_work": _unread_work,
     "cut": cutting.cut,

@@ -198,7 +198,7 @@ class Settling:
     is. `died`: it ended by itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`:
     for a whole limit it worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared
     sample. `scant`: as in the first conversation that has one. `woken`: how many conversations ended so; `prompt`: how
-    many did not.
+    many did not. `is_deaf`: it answered none of as many heartbeats as Storm would send before its timeout is over.
     """
 
     def __init__(self) -> None:
@@ -208,7 +208,7 @@ class Settling:
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
         self.failing: SubjectResult | None = None
-        self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
+        self.is_deaf = self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
             self.overworked
         ) = False
 

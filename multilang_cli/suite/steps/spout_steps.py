@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 NEVER_EMITTED = "mlcheck: an id that was never emitted"
 MOST_TRIES = 20
 """Calls of next after which a spout counts as one that emits no ids."""
+IN_VAIN = 20
+"""Calls of next in vain after which a spout that emitted before is asked no more."""
 BETWEEN_CALLS = 0.1
 """Seconds between calls of one that has to find its source again."""
 STILL_PAUSED = (
@@ -143,6 +145,29 @@ def _asked_enough(stage: Stage, tries: int, seconds: float) -> bool:
         return sleeps_next(stage)
     often = tries >= MOST_TRIES and not _may_emit_yet(stage)
     return often or _is_tired(stage) or sleeps_next(stage) or (stage.idle.limited and seconds >= IDLE_FOR_GOOD)
+
+
+def settle_many(stage: Stage, arguments: dict[str, Any]) -> None:
+    """command: ack or fail, of each tuple as it comes, `times` of them or as many as a few seconds bring.
+
+    A spout that stops is given time to find more, and no case depends on it: see `ReplayWatch`.
+    """
+    spout, command, until = stage.spout, str(arguments["command"]), stage.spout.session.now + stage.idle.budget
+    settled = vain = 0
+    while settled < int(arguments["times"]) and vain < IN_VAIN and (vain or spout.session.now < until):
+        ready = next((emit for emit in spout.kept.emits if emit.id is not None), None)
+        if ready is not None:
+            spout.kept.emits.remove(ready)
+            stage.has_failed = stage.has_failed or command == "fail"
+            stage.go_on(if_=spout.call(command, ready.id, stage.patience("sync")))
+            settled, vain = settled + 1, 0
+        elif spout.acks_at_once or stage.idle.knows_no_ids or _is_tired(stage) or sleeps_next(stage):
+            return
+        else:
+            if vain:
+                spout.session.wait(lambda: False, BETWEEN_CALLS, "output", quietly=True)
+            ask(stage)
+            vain += 1
 
 
 def _picked(stage: Stage, place: int) -> Json:

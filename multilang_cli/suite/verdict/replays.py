@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from multilang_cli.protocol.judge.spout_rules import key_of
 from multilang_cli.protocol.words.large import as_raw
-from multilang_cli.protocol.words.messages import Emit, SpoutCommand
+from multilang_cli.protocol.words.messages import Emit, Error, Log, SpoutCommand
+from multilang_cli.protocol.words.shortening import head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,23 +24,50 @@ CALLS = 5
 """Calls of next behind a fail in which a spout could have emitted the tuple again."""
 FAILED_FOR_GOOD = 3
 """Tuples that failed for good, in a run, from which on it is told."""
+IN_VAIN, MUCH_LONGER = 20, 4
+"""Calls of next that bring nothing, and how many of its longest pauses they last, where a spout has stopped."""
+MOST_WORDS = 120
+"""Characters of a log that a note shows."""
 NO_IDS = "never-an-id"
 """The rule of a conversation in which no tuple had an id: short ones say too little."""
 NEVER = (
     "it emitted none of the {lost} tuples again that failed: Storm replays nothing itself, so they are lost (emit them "
     "again, unless at most once is what you want; is what `fail` names the id that is looked up?)"
 )
+ANYWAY = (
+    "it emitted none of the {lost} tuples that failed again by its id, and their values come again of themselves: "
+    "whether it replays them can't be told (Storm replays nothing itself)"
+)
+STOPPED = (
+    "it emitted nothing more once {failed} of its tuples had failed, and went on where they were acked: does what "
+    "failed still count among those under way, or does it wait before it sends that again?"
+)
+DISOWNS = 'Storm brings back an id that it emitted, and it logs "{words}": it has lost what it needs to replay that'
+_DISOWNS = re.compile(
+    r"\b(?:unknown|unexpected|missing|no such|not (?:pending|found|known|there|open|in flight)|never (?:emitted|sent)|"
+    r"do(?:es)?(?: no|n')t (?:exist|know))\b",
+    re.IGNORECASE,
+)
 
 
 class Replays:
     """Replays that a run shows. `lost`: tuples that failed and did not come again in `CALLS` of next.
 
-    `uses_ids`: a tuple with an id was emitted in some case.
+    `replayed`: one came again by its id; `alike`: values that came again under another; `recurring`: those that come
+    again although they did not fail. `uses_ids`: a tuple with an id was emitted in some case. `acked`: tuples of the
+    conversation with most of them in which none failed, and `pause`: its longest pause between two of them; `stopped`:
+    how many had failed, and how many it had emitted in how long a silence, in one where all did until it stopped.
+    `disowned`: what it logged of an id of its own.
     """
 
     def __init__(self) -> None:
-        self.lost = 0
+        self.lost = self.acked = 0
+        self.pause = 0.0
         self.replayed = self.uses_ids = False
+        self.alike: set[bytes] = set()
+        self.recurring: set[bytes] = set()
+        self.stopped: tuple[int, int, float] | None = None
+        self.disowned = ""
 
     def without_contradiction(self, subject: SubjectResult) -> SubjectResult:
         """A case's result without the note that it gives no ids, if it gave some in another case."""
@@ -47,9 +76,16 @@ class Replays:
 
     def notes(self, component: Component) -> tuple[str, ...]:
         """Notes for the user of a spout although nothing is wrong."""
-        if component.testee or self.replayed or self.lost < FAILED_FOR_GOOD:
+        if component.testee:
             return ()
-        return (NEVER.format(lost=self.lost),)
+        notes = [DISOWNS.format(words=head(self.disowned, MOST_WORDS))] if self.disowned else []
+        if self.stopped is not None:
+            failed, emitted, silent = self.stopped
+            if emitted < self.acked and silent > MUCH_LONGER * self.pause:
+                notes.append(STOPPED.format(failed=failed))
+        if self.lost >= FAILED_FOR_GOOD and not (self.replayed or self.alike - self.recurring):
+            notes.append((ANYWAY if self.alike else NEVER).format(lost=self.lost))
+        return tuple(notes)
 
 
 class ReplayWatch:
@@ -60,35 +96,60 @@ class ReplayWatch:
         self._emitted: dict[str, bytes] = {}
         self._failed: dict[str, bytes] = {}
         self._calls: dict[str, int] = {}
+        self._values: dict[bytes, str] = {}
+        self._brought = ""
+        self._emits = self._acks = self._fails = self._vain = 0
+        self._last = 0.0
 
     def take(self, events: Iterable[Event], _: object = (), /) -> None:
         """See what happened."""
         for event in events:
             if isinstance(event.body, Emit):
-                self._came(event.body)
+                self._came(event.body, event.t)
             elif isinstance(event.body, SpoutCommand):
-                self._commanded(event.body)
+                self._commanded(event.body, event.t)
+            elif isinstance(event.body, Log | Error) and self._brought:
+                self._said(event.body.msg or "")
 
-    def _came(self, emit: Emit) -> None:
+    def _came(self, emit: Emit, now: float) -> None:
         values = msgspec.json.encode(emit.values, enc_hook=as_raw)
         key = key_of(emit.id) if emit.id is not None else ""
-        again = key in self._failed or values in self._failed.values()
-        self._run.replayed = self._run.replayed or (again and not _by_chance(emit.id))
+        run, by_id = self._run, key in self._failed
+        run.replayed = run.replayed or (by_id and not _by_chance(emit.id))
+        if values in self._failed.values():
+            run.alike.update(() if by_id else (values,))
+        elif self._values.setdefault(values, key) != key:
+            run.recurring.add(values)
         if emit.id is not None:
-            self._run.uses_ids = True
+            run.uses_ids = True
             self._emitted[key] = values
+            if self._acks and not self._fails:
+                run.acked = max(run.acked, self._emits + 1)
+                run.pause = max(run.pause, now - self._last)
+            self._emits, self._vain, self._last = self._emits + 1, 0, now
 
-    def _commanded(self, said: SpoutCommand) -> None:
+    def _commanded(self, said: SpoutCommand, now: float) -> None:
+        key = key_of(said.id)
+        self._brought = str(said.id) if said.command in {"ack", "fail"} and key in self._emitted else ""
         if said.command == "fail":
-            key = key_of(said.id)
+            self._fails += 1
             if key in self._emitted:
                 self._failed[key], self._calls[key] = self._emitted.pop(key), 0
         elif said.command == "ack":
-            self._emitted.pop(key_of(said.id), None)
+            self._acks += 1
+            self._emitted.pop(key, None)
         elif said.command == "next":
-            for key in self._calls:
-                self._calls[key] += 1
+            for each in self._calls:
+                self._calls[each] += 1
             self._run.lost += sum(calls == CALLS for calls in self._calls.values())
+            self._vain += 1
+            if self._vain >= IN_VAIN and self._fails and not self._acks:
+                self._run.stopped = (self._fails, self._emits, now - self._last)
+
+    def _said(self, words: str) -> None:
+        """Take a log while it is told of an id of its own."""
+        if self._brought in words and _DISOWNS.search(words.replace(self._brought, " ")):
+            self._run.disowned = self._run.disowned or words
 
 
 def _by_chance(id_: Json) -> bool:
