@@ -20,7 +20,8 @@ from multilang_cli.driver.pids import has_a_pid_file
 from multilang_cli.driver.process import STDERR_KEPT
 from multilang_cli.protocol.words.events import Chunk, Event, Exited
 from multilang_cli.protocol.words.messages import Emit, Log, Malformed, TupleMsg
-from multilang_cli.subject.sources import origin_in, source_lines
+from multilang_cli.subject.source.lines import source_lines
+from multilang_cli.subject.source.sources import origin_in
 from multilang_cli.suite.runner.watch import WATCHED_BYTES, Watch
 from multilang_cli.suite.verdict.causes import _Stderr, with_code
 from multilang_cli.transcript.secrets import hide

@@ -9,7 +9,7 @@ from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.words.shortening import head
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.model import SubjectResult, Verdict
-from multilang_cli.subject.sources import source_of, suspect_in
+from multilang_cli.subject.source.sources import source_of, suspect_in
 from multilang_cli.topology.checkers.checker import CheckResult, RunFacts
 from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING
 from multilang_cli.topology.model import EXPECTED, GUARANTEE, UNANCHORED

@@ -21,7 +21,7 @@ from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
-from multilang_cli.subject.sources import lines_of, source_of
+from multilang_cli.subject.source.sources import lines_of, source_of
 from multilang_cli.topology.blame import stories
 from multilang_cli.topology.checkers.judge import Judge
 from multilang_cli.topology.engine.engine import Engine

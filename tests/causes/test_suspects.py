@@ -10,7 +10,7 @@ import pytest
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.facts import Source
 from multilang_cli.causes.model import Cause, Place
-from multilang_cli.subject.sources import lines_of, source_of, suspect_in, with_build_folders
+from multilang_cli.subject.source.sources import lines_of, source_of, suspect_in, with_build_folders
 from multilang_cli.suite.verdict.causes import with_code
 
 if TYPE_CHECKING:

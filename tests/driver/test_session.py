@@ -499,7 +499,7 @@ def test_a_bolt_that_stands_still_is_not_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("answered", "fate"), [(3, "survives"), (9, "dies")])
 def test_a_bolt_is_asked_again_before_its_sync_is_given_up(tmp_path: Path, answered: int, fate: str) -> None:
-    every = f"for _ in range({answered}): message()\nsay('{{\"command\":\"sync\"}}\\nend\\n')\nmessage()"
+    every = f'for _ in range({answered}): message()\nsay(\'{{"command":"sync"}}\\nend\\n\')\nmessage()'
     with playing(tmp_path, f"shake()\n{every}") as (session, handshake):
         bolt = bolt_of(session)
         assert bolt.session.handshake(handshake, LIMIT)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.subject.sources import lines_of, source_of
+from multilang_cli.subject.source.sources import lines_of, source_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,7 @@ from multilang_cli.protocol.storm.diagnosis import bare_pid
 from multilang_cli.protocol.wire import context
 from multilang_cli.reports.escape import decode
 from multilang_cli.subject.profiles import profile_of
-from multilang_cli.subject.sources import source_of
+from multilang_cli.subject.source.sources import source_of
 from multilang_cli.suite.probing.replies import Replies
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.verdict.causes import LAST_CHANCE, LastWords, hear_out, met_by_the_probe

@@ -32,7 +32,7 @@ from multilang_cli.reports.verdict import Judgement, verdict_of
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.profiles import profile_of, without_consumers
 from multilang_cli.subject.samples import declared_values, has_samples, samples_of
-from multilang_cli.subject.sources import source_of
+from multilang_cli.subject.source.sources import source_of
 from multilang_cli.suite.cases.case import shipped
 from multilang_cli.suite.cases.plans import streams_of
 from multilang_cli.suite.runner.watch import Watch

@@ -25,10 +25,10 @@ from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malforme
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.options import redactor_of
-from multilang_cli.subject.sources import (
+from multilang_cli.subject.source.lines import source_lines
+from multilang_cli.subject.source.sources import (
     lines_of,
     origin_in,
-    source_lines,
     source_of,
     starter_of,
     suspect_in,

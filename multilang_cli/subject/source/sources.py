@@ -6,7 +6,6 @@ import mmap
 import os
 import re
 import shutil
-import stat
 from contextlib import suppress
 from functools import cache
 from itertools import islice, pairwise
@@ -19,6 +18,8 @@ from multilang_cli.causes.facts import Source
 from multilang_cli.causes.languages import is_written_in, language_of, words_of
 from multilang_cli.causes.origin import is_of, only_line, only_line_with, origin_of
 from multilang_cli.causes.tracebacks import LIBRARIES
+from multilang_cli.subject.source.lines import source_lines
+from multilang_cli.subject.source.wrapper import started_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 MOST_FILES = 200
 """Files below a root that are read: a component's own, not a home directory."""
-MOST_BYTES = 1 << 20
-"""Bytes of one file that are read."""
 MOST_OF_A_LINE = 1000
 """Characters of a line in which patterns are looked for; nobody writes longer ones by hand."""
 _FOREIGN = frozenset({"node_modules", "vendor", "site-packages", "target", "build", "dist", "venv", "__pycache__"})
@@ -71,6 +70,7 @@ _UNMARKED = ("c", "cpp", "ocaml", "pascal", "nim", "d", "haskell", "crystal")
 
 def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     """The source of a component: its own files stand below its working directory, and beside its program."""
+    argv = started_command(argv, cwd)
     named = language_of(argv)
     if not named or Path(argv[0]).suffix:
         named = _by_shebang(argv[0], cwd) or named
@@ -260,14 +260,6 @@ def _lines_of(source: Source) -> tuple[Lines, Lines]:
                 files = own if str(path) in source.programs else beside
                 files[str(path.relative_to(root))] = [line[:MOST_OF_A_LINE] for line in source_lines(path)]
     return own, beside
-
-
-def source_lines(path: Path) -> list[str]:
-    """The lines of a source. A component may have put a pipe or a device in its place: that is none. Raises OSError."""
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return []
-        return file.read(MOST_BYTES).decode("utf-8", "backslashreplace").splitlines()
 
 
 def _files(root: Path, language: str) -> Iterator[Path]:
