@@ -165,7 +165,8 @@ class RunResult(_Value, frozen=True, kw_only=True):
     it is a part of. `parts`: the results it is made of, one a component and Storm version, see ``combined.combine``;
     they have the subjects then. `sentences`: how each component fares on the versions, if there are several.
     `coverage`: what was exercised, where somebody asked. `extent`: how much of what was asked was played, if time ended
-    before all of it was.
+    before all of it was. `emits`: what it emitted first to each stream, and of what: whether that is meant, only its
+    user can tell.
     """
 
     schema_version: str = SCHEMA_VERSION
@@ -195,3 +196,4 @@ class RunResult(_Value, frozen=True, kw_only=True):
     sentences: tuple[str, ...] = ()
     coverage: tuple[CoverageReport, ...] = ()
     extent: str = ""
+    emits: tuple[str, ...] = ()

@@ -113,6 +113,20 @@ def test_a_large_tuple_is_compared_with_the_samples_once() -> None:
     assert not seen.arities
 
 
+def test_what_is_emitted_first_to_each_stream_is_shown() -> None:
+    settling = Settling()
+    settling.add(fed(FedTuples(), ONE, emit(1, anchor="1"), emit(2, anchor="1"), Emit([None], stream="rejects")))
+    settling.add(fed(FedTuples(), TWO, emit(3, anchor="2")))
+    assert [*settling.emits.values()] == ['[1] to "default", of ["x"]', '[null] to "rejects"']
+    spout = Settling()
+    spout.add(fed(FedTuples(), Emit(["\x1b[2Jé", "x" * 1000], id=7), Emit([2], stream="late")))
+    first, late = spout.emits.values()
+    assert first.endswith(' to "default", with the id 7')
+    assert "\\u001b[2Jé" in first
+    assert len(first) < 150
+    assert late == '[2] to "late", without an id'
+
+
 BEAT = TupleMsg(None, [], -1, "__heartbeat", "0")
 
 

@@ -22,7 +22,7 @@ MOST_STEPS = 120
 MOST_POINTS = 10_000
 _STEPS = (1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 86_400, 7 * 86_400)
 """Seconds of a step."""
-_FARTHEST = 2**31 - 1
+_LAST_STEP = 2**31 - 1
 """Steps from the first, at most."""
 _UNITS = (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
 
@@ -81,7 +81,7 @@ def _rows(known: StoredTables, start: float, step: int) -> dict[str, list[Row]]:
     ledger = known["ledger"]
     who = known.facts.people(ledger.sparkSession).select("conv", "component")
     # A hostile time would be too many steps from the others for any integer.
-    in_time = f"(at - {start!r}D) / {step} < {_FARTHEST}"
+    in_time = f"(at - {start!r}D) / {step} < {_LAST_STEP}"
     placed = ledger.where(f"at is not null and nth > 0 and {in_time}").select("conv", "at", "after").join(who, "conv")
     steps = placed.selectExpr("component", f"cast(floor((at - {start!r}D) / {step}) as int) as step", "after")
     found = steps.groupBy("component", "step").agg(

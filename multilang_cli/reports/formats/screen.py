@@ -81,6 +81,8 @@ def _show_plain(page: Page, result: RunResult) -> None:
     known = [subject.id for subject in result.subjects if subject.verdict == "xfail"]
     if known:
         page.para(some_of(known), label="Known failures", hang=SCREEN_HANG + 6)
+    for told in result.emits:
+        page.para(told, label="Emits", hang=len("Emits") + 2)
     for note in (*result.notes, *note_lines(notes_of(result))):
         page.para(note, label="Note", hang=len("Note") + 2)
     if untested := _untested(result):

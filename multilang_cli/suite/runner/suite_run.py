@@ -211,6 +211,7 @@ def _result(run: Run) -> RunResult:
             *run.notes,
         ),
         coverage=_coverage(run),
+        emits=() if run.subject.component.testee else tuple(run.settling.emits.values()),
         untested=(Untested(reason=run.why_remaining, ids=tuple(c.id for c in remaining)),) if remaining else (),
     )
 

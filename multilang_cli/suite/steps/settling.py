@@ -11,6 +11,7 @@ from multilang_cli.protocol.judge.life_rules import NEVER_SETTLED
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
+from multilang_cli.protocol.words.shortening import shown
 from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Judgement
@@ -63,6 +64,8 @@ WOKEN_OFTEN = 3
 """Conversations that have to show it: a slow bolt may be done by chance as a heartbeat comes."""
 LONGEST_COMPARED = 65_536
 """Bytes of a tuple up to which it is compared with the samples."""
+MOST_STREAMS = 3
+"""Streams of which a run tells what was emitted there first."""
 
 
 class Fed(NamedTuple):
@@ -86,7 +89,8 @@ class FedTuples:
     none was settled in a time in which it should have been. `slowest`, `quickest`: seconds that one took to be settled.
     `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none. `arities`:
     by stream, how many values what it emitted of a sample, or as a spout, had. `woken`: of the last settled, True if
-    that came just behind a heartbeat, long after it was fed, False if before any; None: neither.
+    that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `emits`: by stream,
+    what was emitted there first, for its user to look at.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -96,6 +100,7 @@ class FedTuples:
         self.slowest, self.quickest = 0.0, inf
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
+        self.emits: dict[str, str] = {}
         self.woken: bool | None = None
         self._beat = -inf
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
@@ -157,6 +162,8 @@ class FedTuples:
         self.emitted += 1
         self.anchored += bool(said.anchors)
         of = [self.open.get(anchor) for anchor in said.anchors]
+        if said.stream not in self.emits and len(self.emits) < MOST_STREAMS:
+            self.emits[said.stream] = _told_of(said, of[0] if of else None, by_spout=not self.fed)
         if not self.fed or (of and all(each is not None and each.is_sample for each in of)):
             self.arities.setdefault(said.stream, set()).add(len(said.values))
 
@@ -188,6 +195,15 @@ class FedTuples:
         return oldest if oldest is not None and self._latest - oldest.place >= lead else None
 
 
+def _told_of(said: Emit, of: Fed | None, *, by_spout: bool) -> str:
+    """The words that show an emit: its values and stream, of which tuple it is, and the id that a spout gives it."""
+    told = f"{shown(said.values)} to {shown(said.stream)}"
+    told += "" if said.task is None else f", for task {said.task}"
+    if by_spout:
+        return f"{told}, without an id" if said.id is None else f"{told}, with the id {shown(said.id)}"
+    return told if of is None else f"{told}, of {shown(of.message.values)}"
+
+
 class Settling:
     """Settling of tuples in all cases of a run together; counts as in `Feed`.
 
@@ -199,6 +215,7 @@ class Settling:
     for a whole limit it worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared
     sample. `scant`: as in the first conversation that has one. `woken`: how many conversations ended so; `prompt`: how
     many did not. `is_deaf`: it answered none of as many heartbeats as Storm would send before its timeout is over.
+    `emits`: as in the first conversation that has some.
     """
 
     def __init__(self) -> None:
@@ -207,6 +224,7 @@ class Settling:
         self.slowest = self.pace = self.delay = 0.0
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
+        self.emits: dict[str, str] = {}
         self.failing: SubjectResult | None = None
         self.is_deaf = self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
             self.overworked
@@ -235,6 +253,7 @@ class Settling:
         self.scant = self.scant or feed.scant
         for stream, counts in feed.arities.items():
             self.arities.setdefault(stream, set()).update(counts)
+        self.emits = feed.emits | self.emits
         self.woken += feed.woken is True
         self.prompt += feed.woken is False
         if feed.starved:
