@@ -513,6 +513,21 @@ def test_a_lost_sync_of_a_spout_is_missed_only_if_no_other_comes() -> None:
     assert outlook("spout", [NEXT, both, ("control", Deadline("sync", 30.0))]) == "dies"
 
 
+@pytest.mark.parametrize(("last", "fate"), [(4.5, "hangs"), (0.5, "dies")])
+def test_storm_waits_for_ever_for_a_spout_that_talks_on(last: float, fate: str) -> None:
+    said = [
+        (0.0, *NEXT),
+        (0.4, "out", Log("a post")),
+        (last, "out", Log("a post")),
+        (5.0, "control", Deadline("sync", 5.0)),
+    ]
+    judge = Conversation(example_profile("spout"), load_rulebook())
+    before = events_of(BEGIN)
+    later = [Event(len(before) + n, before[-1].t + t, channel, body) for n, (t, channel, body) in enumerate(said)]
+    [finding] = [finding for event in [*before, *later] for finding in judge.feed(event)]
+    assert (finding.rule, finding.fates["2.8.3"]) == ("sync-missing", fate)
+
+
 ASKED: list[list[tuple[str, Message | Fact]]] = [
     [("in", SpoutCommand("next")), ("out", Sync())],
     [("in", SpoutCommand("next")), ("out", Emit(["x", 1], id="m")), ("in", TaskIds([4])), ("out", Sync())],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.judge import tuple_rules
@@ -152,22 +153,25 @@ def deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
         judge.breach(rule, event, text.format(limit=fact.limit, within=within) + tail, when=when)
     elif fact.waiting_for == "sync":
         talks = not fact.proven and event.t - judge.state.heard < TALKS
-        _no_sync(judge, event, within, tail, talks=talks)
+        _no_sync(judge, event, within, tail, talks_for=fact.limit - TALKS if talks else inf)
     elif fact.waiting_for == "heartbeat":
         _no_answer(judge, event, within, tail)
     elif fact.waiting_for == "settle":
         _not_settled(judge, event, fact.again, within, tail)
 
 
-def _no_sync(judge: RuleContext, event: Event, within: str, tail: str, *, talks: bool) -> None:
-    """Judge a command without a sync; `talks`: other messages come, and each sets Storm's clock back."""
+def _no_sync(judge: RuleContext, event: Event, within: str, tail: str, *, talks_for: float) -> None:
+    """Judge a command without a sync.
+
+    `talks_for`: seconds since the command from which on a message shows that it talks on: each sets Storm's clock back.
+    """
     if judge.state.reentered >= 0:
         why, when = ("with no ackers", "") if judge.profile.without_ackers else ("what reaches no task", "nowhere")
         text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other{tail}"
         judge.breach("ackers-zero", event, text, when=when, stable=when, related=(judge.state.reentered,))
         return
     for pending in judge.state.commands[:1]:
-        talks = talks and judge.state.heard > pending.t
+        talks = judge.state.heard - pending.t >= talks_for
         text = f"no sync of {pending.what!r}{within}{', though it talks on' if talks else ''}{tail}"
         # Storm asks it since 1.1 alone. No variant, which a list of known failures would have to name.
         effects = judge.rulebook.effects("sync-missing", "activation" if pending.what in SINCE_1_1 else "")

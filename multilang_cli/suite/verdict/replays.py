@@ -112,13 +112,15 @@ class ReplayWatch:
                 self._said(event.body.msg or "")
 
     def _came(self, emit: Emit, now: float) -> None:
+        if emit.id is None and not self._failed:
+            return
         values = msgspec.json.encode(emit.values, enc_hook=as_raw)
         key = key_of(emit.id) if emit.id is not None else ""
         run, by_id = self._run, key in self._failed
         run.replayed = run.replayed or (by_id and not _by_chance(emit.id))
         if values in self._failed.values():
             run.alike.update(() if by_id else (values,))
-        elif self._values.setdefault(values, key) != key:
+        elif key and self._values.setdefault(values, key) != key:
             run.recurring.add(values)
         if emit.id is not None:
             run.uses_ids = True
