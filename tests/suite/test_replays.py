@@ -120,3 +120,10 @@ def test_values_that_come_again_of_themselves_are_no_replay() -> None:
 def test_what_it_logs_of_its_own_id_is_told(words: str, told: bool) -> None:
     talk = f'{CYCLE}\n> {{"command":"fail","id":"m1"}}\n< ' + json.dumps({"command": "log", "msg": words})
     assert any(words in note for note in run_of(talk)) is told
+
+
+@pytest.mark.parametrize(("value", "told"), [("2", True), ("0", False), ("0, second try", False)])
+def test_an_id_that_comes_again_with_the_values_of_another_is_told(value: str, told: bool) -> None:
+    again = json.dumps({"command": "emit", "id": "m0", "tuple": [value]})
+    talk = f'{CYCLE}\n> {{"command":"fail","id":"m0"}}\n< {again}'
+    assert any("with the values of another one" in note for note in run_of(talk)) is told

@@ -43,6 +43,10 @@ STOPPED = (
     "failed still count among those under way, or does it wait before it sends that again?"
 )
 DISOWNS = 'Storm brings back an id that it emitted, and it logs "{words}": it has lost what it needs to replay that'
+MIXED = (
+    "a tuple that failed came again by its id with the values of another one: those of the first are lost (what it keeps "
+    "by its ids may take two of them for one)"
+)
 _DISOWNS = re.compile(
     r"\b(?:unknown|unexpected|missing|no such|not (?:pending|found|known|there|open|in flight)|never (?:emitted|sent)|"
     r"do(?:es)?(?: no|n')t (?:exist|know))\b",
@@ -57,13 +61,13 @@ class Replays:
     again although they did not fail. `uses_ids`: a tuple with an id was emitted in some case. `acked`: tuples of the
     conversation with most of them in which none failed, and `pause`: its longest pause between two of them; `stopped`:
     how many had failed, and how many it had emitted in how long a silence, in one where all did until it stopped.
-    `disowned`: what it logged of an id of its own.
+    `disowned`: what it logged of an id of its own. `mixed`: one came again by its id with the values of another.
     """
 
     def __init__(self) -> None:
         self.lost = self.acked = 0
         self.pause = 0.0
-        self.replayed = self.uses_ids = False
+        self.replayed = self.uses_ids = self.mixed = False
         self.alike: set[bytes] = set()
         self.recurring: set[bytes] = set()
         self.stopped: tuple[int, int, float] | None = None
@@ -79,6 +83,7 @@ class Replays:
         if component.testee:
             return ()
         notes = [DISOWNS.format(words=head(self.disowned, MOST_WORDS))] if self.disowned else []
+        notes += [MIXED] if self.mixed else []
         if self.stopped is not None:
             failed, emitted, silent = self.stopped
             if emitted < self.acked and silent > MUCH_LONGER * self.pause:
@@ -118,6 +123,7 @@ class ReplayWatch:
         key = key_of(emit.id) if emit.id is not None else ""
         run, by_id = self._run, key in self._failed
         run.replayed = run.replayed or (by_id and not _by_chance(emit.id))
+        run.mixed = run.mixed or (by_id and values != self._failed[key] and self._values.get(values, key) != key)
         if values in self._failed.values():
             run.alike.update(() if by_id else (values,))
         elif key and self._values.setdefault(values, key) != key:
