@@ -44,8 +44,8 @@ STOPPED = (
 )
 DISOWNS = 'Storm brings back an id that it emitted, and it logs "{words}": it has lost what it needs to replay that'
 MIXED = (
-    "a tuple that failed came again by its id with the values of another one: those of the first are lost (what it keeps "
-    "by its ids may take two of them for one)"
+    "a tuple that failed came again by its id with the values of another one: those of the first are lost (what it "
+    "keeps by its ids may take two of them for one)"
 )
 _DISOWNS = re.compile(
     r"\b(?:unknown|unexpected|missing|no such|not (?:pending|found|known|there|open|in flight)|never (?:emitted|sent)|"
