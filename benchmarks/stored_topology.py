@@ -30,8 +30,6 @@ from multilang_cli.transcript.naming import HISTORY
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from multilang_cli.topology.history import Happening
-
 _ID = re.compile(rb'"id":"(-?\d+)"')
 _VALUE = re.compile(rb'"tuple":\["([^"]*)"')
 _SYNC = b'{"command":"sync"}\nend\n'
@@ -217,8 +215,7 @@ class StoredRun:
     def _made(self) -> Engine:
         prepare(self._folder)
         self._clock = Clock()
-        self._listeners: list[Callable[[Happening], object]] = []
-        engine = Engine(self._setup, self._listeners, acting=False)
+        engine = Engine(self._setup, acting=False)
         engine._start = self._clock()  # noqa: SLF001
         engine._together = PlayedTogether(self._clock)  # type: ignore[assignment] # noqa: SLF001
         return engine
@@ -226,7 +223,7 @@ class StoredRun:
     def _run(self) -> int:
         engine = self._engine
         with HistoryFile(self._folder / HISTORY, self._setup.redactor()) as history:
-            self._listeners.append(history.take)
+            engine.keep = history.take_all
             outcome = engine.run()
         if not outcome.drained or outcome.why or engine.flow.unsettled:
             raise RuntimeError(f"the stored topology did not do well: {outcome}")

@@ -13,7 +13,7 @@ from multilang_cli.topology.history import Died, Faulted, Happening, PhaseBegun
 from multilang_cli.transcript.private import open_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from multilang_cli.transcript.redact import Redactor
@@ -41,8 +41,13 @@ class HistoryFile:
 
     def take(self, event: Happening) -> None:
         """Add the next event."""
-        self._kept.append(event if self._redactor is None else _hidden(event, self._redactor))
-        if len(self._kept) >= BUFFERED_EVENTS or event.__class__ in _AT_ONCE:
+        self.take_all((event,))
+
+    def take_all(self, events: Sequence[Happening]) -> None:
+        """Add the next events."""
+        redactor = self._redactor
+        self._kept += events if redactor is None else [_hidden(event, redactor) for event in events]
+        if len(self._kept) >= BUFFERED_EVENTS or not _AT_ONCE.isdisjoint(map(type, events)):
             self.flush()
 
     def flush(self) -> None:

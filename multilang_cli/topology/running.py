@@ -171,7 +171,9 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
     engine = Engine(setup, listeners, acting=bool(setup.faults))
     injector = Injector(engine, setup.faults)
     with HistoryFile(setup.folder / HISTORY, setup.redactor()) as history:
-        listeners += [history.take, injector] if setup.faults else [history.take]
+        engine.keep = history.take_all
+        if setup.faults:
+            listeners.append(injector)
         if (listener := watch(engine)) is not None:
             listeners.append(listener)
         outcome = engine.run()

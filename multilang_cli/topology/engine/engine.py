@@ -49,6 +49,7 @@ END_WAIT = 2.0
 class Engine:
     """One run of a topology. `listeners` are told each event of the history; if `acting` at once, and may act (`soon`).
 
+    `keep`: given all events of a round together, in their order, at its end: for whoever writes them down.
     `workers`: by number. `flow`: the tuples. `agenda`: what is done by the clock, for whoever wants more done.
     `sides`: Storm's sides of the tasks that are processes, while they live. `busy`: reasons not to end the run yet,
     though the sources are exhausted.
@@ -61,6 +62,8 @@ class Engine:
         self.random = random.Random(setup.seed)  # noqa: S311 (a run is to be repeatable)
         self.agenda = Agenda()
         self.busy: set[str] = set()
+        self.keep: Callable[[Sequence[Happening]], object] = len
+        self._happened: list[Happening] = []
         self._listeners = listeners
         self._acting = acting
         self._start = time.monotonic()
@@ -124,6 +127,7 @@ class Engine:
 
     def tell(self, event: Happening) -> None:
         """An event of the history."""
+        self._happened.append(event)
         for listener in self._listeners:
             listener(event)
 
@@ -137,8 +141,8 @@ class Engine:
         """Start everything, run until the goal is reached, drain, end everything. Raises LaunchError, OSError."""
         interrupted = False
         self.flow.watched = self._acting
-        if len(self._listeners) == 1:
-            self.flow.tell = self._listeners[0]
+        if not self._listeners:
+            self.flow.tell = self._happened.append
         try:
             for worker in self.workers.values():
                 self._begin(worker)
@@ -149,6 +153,7 @@ class Engine:
             interrupted = True
         finally:
             self._stop(END_WAIT if not interrupted else 0.5)
+            self._give_happened()
         gave_up = any(each.deaths > self.setup.restarts for each in self.workers.values())
         return self._ending.outcome(self._silent, gave_up=gave_up, interrupted=interrupted)
 
@@ -213,6 +218,14 @@ class Engine:
                 if side.blocked is not side.watched:
                     self.watch(side)
         self._ending.check_messages()
+        if self._happened:
+            self._give_happened()
+
+    def _give_happened(self) -> None:
+        # Taken out first: whoever interrupts the run now must not have it written twice.
+        happened = self._happened[:]
+        self._happened.clear()
+        self.keep(happened)
 
     def _do_what_is_due(self) -> None:
         """Do what listeners asked for, before what they saw goes on: a tuple that they saw queued is queued still."""
