@@ -52,6 +52,14 @@ def test_pretty_at_80_columns(name: str) -> None:
         assert width(line) <= 80 or line.lstrip().startswith(("Again:", "Next:", "Record:")), line
 
 
+def test_a_long_command_line_is_wrapped() -> None:
+    long = msgspec.structs.replace(
+        RESULTS["fail"].component, command=("python3", *["--flag=value"] * 9), kind="bolt", why="it says so " * 9
+    )
+    text = pretty_text(msgspec.structs.replace(RESULTS["fail"], component=long), RULEBOOK)
+    assert max(width(line) for line in text.splitlines() if "--flag" in line or "it says" in line) <= 80
+
+
 @pytest.mark.parametrize("name", RESULTS)
 def test_pretty_in_ascii(name: str) -> None:
     raw, stream = ascii_stream()

@@ -147,7 +147,7 @@ def _show_header(page: Page, parts: Sequence[RunResult]) -> None:
     page.para(f"{result.tool.name} {result.tool.version}, {result.suite.name}, Storm {storms}", "bold")
     why = ", ".join(part for part in (result.component.kind, result.component.why) if part)
     name = f"{result.component.name}: " if result.component.name else ""
-    page.line(name + " ".join(result.component.command) + (f"  ({why})" if why else ""), indent=2)
+    page.para(name + " ".join(result.component.command) + (f"  ({why})" if why else ""), indent=2)
     for note in notes_in(parts):
         page.para(note, label="Note:", label_style="yellow", indent=2, hang=8)
 
