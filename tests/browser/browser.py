@@ -72,6 +72,12 @@ class Browser:
         preferred = [{"name": "prefers-color-scheme", "value": scheme}]
         self._cdp("Emulation.setEmulatedMedia", features=preferred, media=media)
 
+    def clipboard(self) -> str:
+        """The text that was copied last."""
+        self._cdp("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        text: str = self.value_of("navigator.clipboard.readText().then(JSON.stringify)")
+        return text
+
     def picture(self, quality: int) -> bytes:
         """What the window shows, as WebP; `quality` in percent."""
         shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": quality})

@@ -196,6 +196,14 @@ def test_lanes_kinds_findings_and_threads_are_filters(browser: Browser) -> None:
     browser.until_equal(browser.seqs, list(range(20)))
 
 
+def test_a_message_is_copied_as_it_came(browser: Browser) -> None:
+    browser.open(documents.everything(), "#talk/4")
+    browser.click("copy", ".message")
+    browser.button("copied", ".message")
+    browser.click("as it came", ".message")
+    assert browser.clipboard() == browser.text(".message pre")
+
+
 def test_filters_stand_in_the_address_and_come_back_from_it(browser: Browser) -> None:
     talk(browser)
     browser.click("to the component", ".filters")
