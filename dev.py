@@ -30,7 +30,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent
 BIN = ROOT / ".venv" / "bin"
@@ -73,6 +76,8 @@ PACKAGES = {
 """Debian's packages of the programs that tests start."""
 
 PYTEST = (str(BIN / "python"), "-u", "-m", "pytest", "-q", "--durations=3", "-m")
+COMPILE = (*PYTEST[: PYTEST.index("-q")], "-q", "--collect-only")
+"""Compiles all tests, with their asserts as pytest rewrites them."""
 MANY = ("-n", str(min(8, 2 * (os.cpu_count() or 1))), "--dist", "worksteal")
 """Tests at once: two a core, as they wait for processes half of the time."""
 AUTO = ("-n", "auto", "--dist", "worksteal")
@@ -81,6 +86,8 @@ TWO = ("-n", "2", "--dist", "loadfile")
 """Files of tests that start Java, two at a time: half of the time it starts, plans or waits, on one core."""
 REPORTS = ROOT / ".cache" / "tests"
 BYTECODE = ROOT / ".cache" / "bytecode"
+COMPILING = 60
+"""Seconds that are waited for the tests to be compiled, once the stages before them are over."""
 COUNT = re.compile(r'\b(errors|failures|skipped|tests)="(\d+)"')
 
 
@@ -396,7 +403,7 @@ def test(names: list[str]) -> int:
     if any(stage.programs for stage in chosen):
         set_up_programs()
     print(f"-- set-up: {time.monotonic() - started:.1f} s", flush=True)
-    return _sum_up([run_stage(stage) for stage in chosen], time.monotonic() - started)
+    return _sum_up(run_stages(chosen), time.monotonic() - started)
 
 
 def _names() -> str:
@@ -407,6 +414,37 @@ def is_test(name: str) -> bool:
     """True for a path in tests/, one test of a file (``tests/test_x.py::test_y``) included."""
     path = (ROOT / name.partition("::")[0]).resolve()
     return path.exists() and path.is_relative_to(ROOT / "tests")
+
+
+def run_stages(stages: list[Stage]) -> list[Result]:
+    """Run the stages one after another.
+
+    Where no bytecode is left of an earlier run, the tests are compiled beside the stages before the first that runs
+    tests: else each of its workers compiles all of them.
+    """
+    first = next((place for place, stage in enumerate(stages) if stage.runs_tests), 0)
+    with contextlib.nullcontext() if BYTECODE.exists() or not first else _compiling():
+        results = [run_stage(stage) for stage in stages[:first]]
+    return [*results, *(run_stage(stage) for stage in stages[first:])]
+
+
+@contextlib.contextmanager
+def _compiling() -> Iterator[None]:
+    process = subprocess.Popen(
+        COMPILE,
+        cwd=ROOT,
+        env=_test_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(COMPILING)
+    finally:
+        _end(process)
 
 
 def run_stage(stage: Stage) -> Result:

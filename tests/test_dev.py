@@ -13,7 +13,9 @@ import dev
 from tests.conftest import has_none, spread
 
 
-def run_as(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, list[dev.Stage]]:
+def run_as(
+    monkeypatch: pytest.MonkeyPatch, *arguments: str, bytecode: Path = Path(__file__)
+) -> tuple[int, list[dev.Stage]]:
     """The exit code of `dev.py ARGUMENTS...` and the stages it would have run."""
     ran: list[dev.Stage] = []
 
@@ -22,6 +24,7 @@ def run_as(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, list[
         return dev.Result(stage, "", 0.0, dev.Counts(passed=1))
 
     monkeypatch.setattr(dev, "run_stage", green)
+    monkeypatch.setattr(dev, "BYTECODE", bytecode)
     monkeypatch.setattr(dev, "set_up_python", lambda: None)
     monkeypatch.setattr(dev, "set_up_programs", lambda: None)
     monkeypatch.setattr("signal.signal", lambda *_: None)
@@ -44,6 +47,19 @@ def test_mlcheck_has_the_environment_of_the_clone(monkeypatch: pytest.MonkeyPatc
 
 def test_no_name_is_every_stage(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_as(monkeypatch, "test") == (0, list(dev.STAGES))
+
+
+@pytest.mark.parametrize(
+    ("stages", "there", "compiled"), [("ruff unit", False, True), ("ruff unit", True, False), ("unit", False, False)]
+)
+def test_tests_are_compiled_beside_the_stages_before_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stages: str, *, there: bool, compiled: bool
+) -> None:
+    marker = tmp_path / "compiled"
+    monkeypatch.setattr(dev, "COMPILE", ("touch", str(marker)))
+    bytecode = tmp_path if there else tmp_path / "bytecode"
+    assert run_as(monkeypatch, "test", *stages.split(), bytecode=bytecode)[0] == 0
+    assert marker.exists() == compiled
 
 
 @pytest.mark.parametrize("path", ["tests/test_dev.py", "tests/test_dev.py::test_unknown_names", "tests/mistakes"])
