@@ -12,6 +12,7 @@ import tomllib
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,6 +25,9 @@ from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.reports.verdict import OUTCOMES
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.transcript.format import CHANNELS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tutorials").glob("*.md")])
@@ -48,9 +52,9 @@ def quoted(text: str) -> list[str]:
     return [*shell, *console, *INLINE.findall(BLOCK.sub("", text))]
 
 
-def mlcheck_lines() -> list[list[str]]:
-    """The words after `mlcheck` of every command line in every page."""
-    lines = [line for page in PAGES for line in quoted(page.read_text(encoding="utf-8"))]
+def mlcheck_lines(pages: Iterable[Path] = PAGES) -> list[list[str]]:
+    """The words after `mlcheck` of every command line in `pages`."""
+    lines = [line for page in pages for line in quoted(page.read_text(encoding="utf-8"))]
     lines = [line.removeprefix("python3 dev.py ") for line in lines]
     return [shlex.split(line.partition(" | ")[0])[1:] for line in lines if line.startswith("mlcheck ")]
 
@@ -75,14 +79,15 @@ def options_of(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![\w-])--?[a-z][\w-]*", shown.getvalue()))
 
 
-@pytest.mark.parametrize("words", mlcheck_lines(), ids=" ".join)
-def test_commands_and_options_exist(words: list[str]) -> None:
-    if words[0].startswith("--"):
-        assert dispatch(words) == 0
-        return
-    for name in names_of(words):
-        own = words[: words.index("--")] if "--" in words else words
-        assert {word for word in own if word.startswith("-")} <= options_of(name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_options_exist(page: Path) -> None:
+    for words in mlcheck_lines([page]):
+        if words[0].startswith("--"):
+            assert dispatch(words) == 0
+            continue
+        for name in names_of(words):
+            own = words[: words.index("--")] if "--" in words else words
+            assert {word for word in own if word.startswith("-")} <= options_of(name), words
 
 
 def test_rules_and_cases_that_are_named_exist() -> None:

@@ -74,11 +74,12 @@ def test_frames_read_together_are_the_frames_read_one_by_one() -> None:
         assert repr(list(read_frames(frames))) == repr([read_frame(frame) for frame in frames])
 
 
-@pytest.mark.parametrize("data", [*ODD, *SAID])
-def test_steps_print_the_bytes_of_an_output(data: bytes) -> None:
-    case = {"case": "c", "kind": "bolt", "handshake": [], "steps": steps_of(data.replace(b"$ID", b""))}
-    assert written_by(case, load_rulebook().version(NEWEST)) == data.replace(b"$ID", b"")
-    assert b"".join(tokens_of(data)) == data
+def test_steps_print_the_bytes_of_an_output() -> None:
+    newest = load_rulebook().version(NEWEST)
+    for data in (*ODD, *SAID):
+        case = {"case": "c", "kind": "bolt", "handshake": [], "steps": steps_of(data.replace(b"$ID", b""))}
+        assert written_by(case, newest) == data.replace(b"$ID", b"")
+        assert b"".join(tokens_of(data)) == data
 
 
 def test_each_output_has_its_marker() -> None:
