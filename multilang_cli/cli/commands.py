@@ -15,7 +15,7 @@ class Command(NamedTuple):
 
 COMMANDS: dict[str, Command] = {
     "run": Command("check.run", "run", "Check a spout or bolt: start it, talk to it, judge it."),
-    "matrix": Command("check.matrix", "matrix", "Hold libraries against every case: a page, a table, badges."),
+    "matrix": Command("check.matrix", "matrix", "Play every case against libraries: a page, a table, badges."),
     "repl": Command("repl", "repl", "Play Storm by hand, one message at a time."),
     "host": Command("check.host", "host", "Check what plays Storm to spouts and bolts."),
     "fuzz": Command("check.fuzz", "fuzz", "Search for a conversation in which a component goes wrong."),
@@ -50,7 +50,7 @@ COMMANDS: dict[str, Command] = {
     "verify-storm": Command("verify_storm", "verify_storm", "Ask real Storm, and print what differs from the records."),
     "new": Command("new", "new", "Write a small working component, with configuration and CI."),
     "demo": Command("demo", "demo", "Show in a minute what mlcheck does."),
-    "init": Command("init", "init", "Write mlcheck.toml for components that there are already."),
+    "init": Command("init", "init", "Write mlcheck.toml for existing components."),
     "completion": Command("completion", "completion", "Print a script that completes the command line in a shell."),
 }
 """Every command by its words."""

@@ -19,7 +19,7 @@ def init(
     *,
     as_json: Json = False,
 ) -> None:
-    """Write mlcheck.toml for components that there are already: names, commands, inputs, groupings, outputs.
+    """Write mlcheck.toml for existing components: names, commands, inputs, groupings, outputs.
 
     SOURCE: a Flux file or the folder it lies in, the folder of a streamparse project (with topologies/), or a folder
     of programs, such as Storm's resources; the working directory by default. Nothing is started, and no file is

@@ -1,4 +1,4 @@
-"""mlcheck.toml for components that there are already."""
+"""mlcheck.toml for existing components."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def matrix(
     timeout: option.Timeout = None,
     as_json: Json = False,
 ) -> None:
-    """Hold libraries against every case: play both suites with each testee, and put what comes of it side by side.
+    """Play every case against libraries: both suites with each testee, and the results side by side.
 
     FOLDER: testees, or folders of testees. Default: those that come with mlcheck.
 

@@ -111,7 +111,7 @@ RealTicks = Annotated[
 ]
 Exhaustive = Annotated[
     bool,
-    typer.Option("--exhaustive", help="Play also the cases that could only show again where it hangs."),
+    typer.Option("--exhaustive", help="Also play the cases that could only show the same hang again."),
 ]
 Include = Annotated[
     Texts,
@@ -169,7 +169,7 @@ Prepare = Annotated[
     bool,
     typer.Option(
         "--prepare/--no-prepare",
-        help="First run the commands that each testee.yaml names to install or build it. Default: not.",
+        help="First run the commands that each testee.yaml names to install or build it. Not by default.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only the summary.")]
