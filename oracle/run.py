@@ -10,18 +10,42 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.verify.oracle_program import OracleError, ask, build, java
-from multilang_cli.verify.records import choose, read_cases, render, updated, write_whole
+from multilang_cli.verify.records import render, updated, write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["OracleError", "ask", "build", "java"]
 
 DATA = data_path("conformance", "oracle")
 CASES = (DATA / "cases.json", DATA / "more-cases.json")
+
+
+def read_cases(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """All cases of `files`, each a JSON list of cases. Raises OracleError if two have the same name."""
+    cases: list[dict[str, Any]] = [case for file in files for case in json.loads(file.read_text(encoding="utf-8"))]
+    names = Counter(case["case"] for case in cases)
+    twice = [name for name, times in names.items() if times > 1]
+    if twice:
+        raise OracleError(f"two cases are called {twice[0]}")
+    return cases
+
+
+def choose(cases: list[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    """The cases called `names`, or all. Raises OracleError if there is no such case."""
+    known = {case["case"] for case in cases}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise OracleError(f"there is no script {unknown[0]!r}")
+    return [case for case in cases if not names or case["case"] in names]
 
 
 def main() -> int:

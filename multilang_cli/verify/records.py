@@ -1,4 +1,4 @@
-"""Scripts and verdicts of the oracle as files: reading, choosing, writing (``conformance/oracle/README.md``).
+"""Verdicts of the oracle as files (``conformance/oracle/README.md``).
 
 Standard library only, like ``oracle_program``.
 """
@@ -7,38 +7,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from multilang_cli.verify.oracle_program import OracleError, OracleUnavailableError, parsed
+from multilang_cli.verify.oracle_program import parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from multilang_cli.catalogue.oracle import Case, Verdict
+    from multilang_cli.catalogue.oracle import Verdict
 
     Verdicts = dict[str, dict[str, Verdict]]
     """By case, then by version."""
-
-
-def read_cases(files: Sequence[Path]) -> list[Case]:
-    """All cases of `files`, each a JSON list of cases. Raises OracleError if two have the same name."""
-    cases: list[Case] = [case for file in files for case in json.loads(file.read_text(encoding="utf-8"))]
-    names = Counter(case["case"] for case in cases)
-    twice = [name for name, times in names.items() if times > 1]
-    if twice:
-        raise OracleError(f"two cases are called {twice[0]}")
-    return cases
-
-
-def choose(cases: list[Case], names: Sequence[str]) -> list[Case]:
-    """The cases called `names`, or all. Raises UnavailableError if there is no such case."""
-    known = {case["case"] for case in cases}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise OracleUnavailableError(f"there is no script {unknown[0]!r}")
-    return [case for case in cases if not names or case["case"] in names]
 
 
 def render(verdicts: Verdicts) -> str:

@@ -19,6 +19,7 @@ import pytest
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.verify import oracle_program, records
 from multilang_cli.verify.oracle_program import OracleError, OracleUnavailableError, ask, build, parsed
+from oracle import run
 from tests.command import ROOT
 
 if TYPE_CHECKING:
@@ -183,14 +184,14 @@ def test_nothing_outlives_it(machine: Machine, tmp_path: Path, number: int, code
 
 
 def test_scripts_are_chosen_by_name_and_called_once(tmp_path: Path) -> None:
-    assert [case["case"] for case in records.choose(CASES, ["c", "a"])] == ["a", "c"]
-    with pytest.raises(OracleUnavailableError, match="there is no script 'z'"):
-        records.choose(CASES, ["z"])
+    assert [case["case"] for case in run.choose(CASES, ["c", "a"])] == ["a", "c"]
+    with pytest.raises(OracleError, match="there is no script 'z'"):
+        run.choose(CASES, ["z"])
     file = tmp_path / "cases.json"
     file.write_text(json.dumps(CASES), encoding="utf-8")
-    assert records.read_cases([file]) == CASES
+    assert run.read_cases([file]) == CASES
     with pytest.raises(OracleError, match="two cases are called a"):
-        records.read_cases([file, file])
+        run.read_cases([file, file])
 
 
 def test_records_are_updated_newest_version_first(tmp_path: Path) -> None:
