@@ -15,8 +15,7 @@ from packaging.version import Version
 from multilang_cli.catalogue import locate, schemas
 from multilang_cli.catalogue.once import once
 from multilang_cli.catalogue.texts import TextError, file_bytes
-from multilang_cli.catalogue.yaml_lines import lines_of
-from multilang_cli.catalogue.yaml_texts import yaml_value
+from multilang_cli.catalogue.yaml_texts import lines_of, yaml_value
 from multilang_cli.causes.model import KnownCause, TracebackForm
 from multilang_cli.causes.tracebacks import Tracebacks
 from multilang_cli.protocol.words.rulebook import Rulebook
@@ -64,7 +63,7 @@ def load_causes() -> tuple[KnownCause, ...]:
 
 def read_cause(path: Path) -> KnownCause:
     """One file of a cause, whose name is its id. Raises CatalogueError."""
-    cause = _read(path, "cause", KnownCause)
+    cause = read_as(path, "cause", KnownCause)
     if cause.id != path.stem:
         raise CatalogueError(f"{path}: the id is {cause.id!r}, not the file's name")
     return cause
@@ -74,7 +73,7 @@ def read_cause(path: Path) -> KnownCause:
 def load_tracebacks() -> Tracebacks:
     """Load the forms in which runtimes write an exception that nobody caught. Raises CatalogueError."""
     path = locate.data_path("conformance", "tracebacks.yaml")
-    return Tracebacks(_read(path, "tracebacks", tuple[TracebackForm, ...]))
+    return Tracebacks(read_as(path, "tracebacks", tuple[TracebackForm, ...]))
 
 
 @once
@@ -99,7 +98,7 @@ def load_rules() -> dict[str, Rule]:
 @once
 def load_versions(more: str = "") -> tuple[StormVersion, ...]:
     """The Storm versions, oldest first, and `more` among them, see `load_rulebook`. Raises CatalogueError."""
-    data = _read(locate.data_path("conformance", "versions.yaml"), "versions", _Versions)
+    data = read_as(locate.data_path("conformance", "versions.yaml"), "versions", _Versions)
     known = list(data.versions)
     oldest, newest = Version(known[0].id), Version(known[-1].id)
     is_new = _RELEASE.fullmatch(more) and more not in {version.id for version in known}
@@ -121,7 +120,7 @@ def _whole(known: _Known, changes: tuple[dict[str, Any], ...]) -> StormVersion:
 
 def read_rule(path: Path) -> Rule:
     """One rule file, whose name is its id. Raises CatalogueError."""
-    rule = _read(path, "rule", Rule)
+    rule = read_as(path, "rule", Rule)
     if rule.id != path.stem:
         raise CatalogueError(f"{path}: the id is {rule.id!r}, not the file's name")
     return rule
@@ -152,7 +151,8 @@ def problems(path: Path, schema: str) -> list[str]:
     return [f"{path}:{lines.get(text.split(': ')[0], 1)}: {text}" for text in wrong]
 
 
-def _read(path: Path, schema: str, into: type[_T]) -> _T:
+def read_as(path: Path, schema: str, into: type[_T]) -> _T:
+    """The value in a YAML file of a published schema. Raises CatalogueError."""
     try:
         return msgspec.convert(_plain(path), into)
     except msgspec.ValidationError as error:

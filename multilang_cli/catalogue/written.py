@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from multilang_cli.catalogue import locate
-from multilang_cli.catalogue.loader import CatalogueError, plain, problems
+from multilang_cli.catalogue.loader import CatalogueError, read_as
 from multilang_cli.catalogue.once import once
 from multilang_cli.protocol.words.verdicts import Clause
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TITLE = "Multilang protocol"
 BESIDE = frozenset({"errata", "broken"})
@@ -125,12 +126,7 @@ def load_chapters() -> tuple[Chapter, ...]:
     """The chapters by number. Raises CatalogueError."""
     folder = locate.data_path("conformance", "protocol")
     files = [path for path in sorted(folder.glob("*.yaml")) if path.stem not in BESIDE]
-    chapters = []
-    for path in files:
-        try:
-            chapters.append(msgspec.convert(plain(path), Chapter))
-        except msgspec.ValidationError as error:
-            raise CatalogueError("\n".join(problems(path, "protocol")) or f"{path}: {error}") from None
+    chapters = (read_as(path, "protocol", Chapter) for path in files)
     return tuple(sorted(chapters, key=lambda chapter: chapter.number))
 
 
@@ -155,6 +151,12 @@ def clause_of(clause: Clause | str) -> Clause:
     return Clause(placed.sentence.text.strip(), f"{TITLE} {placed.number}, {clause}")
 
 
+def quoted(clause: Clause | str) -> str:
+    """A clause for people, and where it stands. Raises CatalogueError."""
+    found = clause_of(clause)
+    return f'"{found.text.strip()}" ({found.source})'
+
+
 @once
 def cases_by_rule() -> dict[str, tuple[str, ...]]:
     """The cases that try what a rule is about, by the rule: not to be changed. Raises CatalogueError."""
@@ -168,18 +170,14 @@ def cases_by_rule() -> dict[str, tuple[str, ...]]:
 @once
 def load_errata() -> tuple[Erratum, ...]:
     """The errata of Storm's page about the protocol. Raises CatalogueError."""
-    return _listed("errata", Erratum)
+    return read_as(_file("errata"), "protocol-errata", tuple[Erratum, ...])
 
 
 @once
 def load_broken() -> tuple[BrokenStorm, ...]:
     """The defects of Storm itself. Raises CatalogueError."""
-    return _listed("broken", BrokenStorm)
+    return read_as(_file("broken"), "protocol-broken", tuple[BrokenStorm, ...])
 
 
-def _listed(name: str, kind: type[_T]) -> tuple[_T, ...]:
-    path = locate.data_path("conformance", "protocol", f"{name}.yaml")
-    try:
-        return msgspec.convert(plain(path), tuple[kind, ...])  # type: ignore[valid-type]
-    except msgspec.ValidationError as error:
-        raise CatalogueError("\n".join(problems(path, f"protocol-{name}")) or f"{path}: {error}") from None
+def _file(name: str) -> Path:
+    return locate.data_path("conformance", "protocol", f"{name}.yaml")

@@ -18,7 +18,7 @@ import msgspec
 from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.driver.pump import OutOfTimeError
 from multilang_cli.protocol.words.verdicts import Clause
-from multilang_cli.replay.comparison import counted
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.formats.console import render_pretty, summary_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.model import SubjectResult

@@ -56,5 +56,5 @@ def lint_given(flags: LintFlags) -> int:
                 Page(console).para(note, label="Note:")
             if flags.coverage:
                 Page(console).para("Coverage", "bold")
-                render_coverage(Page(console), result.coverage, whole=True)
+                render_coverage(Page(console), result.coverage)
     return result.exit_code

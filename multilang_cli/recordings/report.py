@@ -12,7 +12,7 @@ from multilang_cli.recordings.judged import judged
 from multilang_cli.recordings.lint import LintFlags, lint_given
 from multilang_cli.reports.evidence.bundle import PAGE, BundleError, pack, unpack
 from multilang_cli.reports.formats.registry import ReportError, put, why_not_writable
-from multilang_cli.reports.html.page import page_of
+from multilang_cli.reports.html.page import to_html
 from multilang_cli.subject.recordings import paths_of, spare
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
@@ -57,7 +57,7 @@ def _make(transcripts: Sequence[str], output: str | None, bundle: str | None, st
     try:
         if output is not None:
             with stdout_may_close():
-                put(output, page_of(result, rulebook, events), sys.stdout)
+                put(output, to_html(result, rulebook, events=events), sys.stdout)
         if bundle is not None:
             try:
                 pack(Path(bundle), paths_of("report", transcripts), result, rulebook, events)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.replay.choosing import choose, known
 from multilang_cli.replay.recording import load
 from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
 from multilang_cli.subject.recordings import paths_of
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.replay.recording import JudgedRecording
 
+_ORDER = ("must", "should", "note")
 _UNSURE = ExitCode.INCONCLUSIVE
 _WANTED = "--finding {name!r}: there is no such finding in it; found are {known}."
 
@@ -44,8 +44,19 @@ def finding_in(command: str, recording: JudgedRecording, name: str) -> Finding:
         raise CommandError(f"{command}: {recording.path}: nothing is wrong in it.", ExitCode.NOTHING_SELECTED)
     found = choose(findings, name)
     if found is None:
-        raise CommandError(f"{command}: {_WANTED.format(name=name[:60], known=', '.join(known(findings)))}")
+        known = dict.fromkeys(f"{finding.rule} ({finding.fingerprint})" for finding in findings)
+        raise CommandError(f"{command}: {_WANTED.format(name=name[:60], known=', '.join(known))}")
     return found
+
+
+def choose(findings: Sequence[Finding], name: str) -> Finding | None:
+    """The first finding with the fingerprint or rule `name`; without a name, the first of the gravest level.
+
+    A fingerprint may be cut, from its beginning. None if there is no such finding.
+    """
+    if name:
+        return next((f for f in findings if name == f.rule or f.fingerprint.startswith(name)), None)
+    return min(findings, key=lambda finding: (_ORDER.index(finding.level), finding.seq), default=None)
 
 
 def wanted_of(

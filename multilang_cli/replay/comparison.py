@@ -9,6 +9,7 @@ from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
 from multilang_cli.replay.matching import MessageDifference, match
 from multilang_cli.replay.said import ComparisonOptions, Said, as_text, said_in
 from multilang_cli.replay.script import ended_at_once
+from multilang_cli.reports.counting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -104,11 +105,6 @@ def _before_signal(events: Iterable[Event]) -> Iterable[Event]:
         if isinstance(event.body, Signalled | End):
             return
         yield event
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number and its noun: ``1 message``, ``2 messages``."""
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 class _End(NamedTuple):

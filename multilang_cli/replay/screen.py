@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.replay.comparison import counted
 from multilang_cli.replay.sentences import (
     end_text,
     finding_text,
@@ -12,6 +11,7 @@ from multilang_cli.replay.sentences import (
     summary_of,
     title_of,
 )
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.page import Page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.wire.framing import frame_text
-from multilang_cli.replay.comparison import counted
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ExcerptLine
 

@@ -38,11 +38,11 @@ def summary_of(coverage: CoverageReport) -> str:
     return f"{len(coverage.exercised)} of {total} rules{why}"
 
 
-def render_coverage(page: Page, coverage: Sequence[CoverageReport], *, whole: bool) -> None:
-    """Show what was exercised, a line for each recording; `whole`: all of the rules and clauses that never were."""
+def render_coverage(page: Page, coverage: Sequence[CoverageReport]) -> None:
+    """Show what was exercised, a line for each recording, and all of the rules and clauses that never were."""
     for each in coverage:
         page.para(summary_of(each), label=each.name or f"all {each.kind}s", label_style="bold", indent=2)
-    for each in coverage if whole else ():
+    for each in coverage:
         if not each.name:
             _show_never(page, each)
 

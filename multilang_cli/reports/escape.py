@@ -48,10 +48,10 @@ def escape(text: str, *, ascii_only: bool = False) -> str:
     return "".join(_escape_character(character, ascii_only) for character in text)
 
 
-def escape_lines(text: str, *, ascii_only: bool = False) -> str:
+def escape_lines(text: str) -> str:
     """The same for a text of several lines: line feeds and the CR before them part lines, all else is escaped."""
     lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(escape(line.expandtabs(4), ascii_only=ascii_only) for line in lines)
+    return "\n".join(escape(line.expandtabs(4)) for line in lines)
 
 
 def escape_json(text: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_tracebacks
+from multilang_cli.catalogue.written import quoted
 from multilang_cli.causes.tracebacks import shown_lines
 from multilang_cli.reports.escape import chunks, width
-from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.grouping import explained_by, fates_of_subject, mend_of, some_of, told_first
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.catalogue.loader import load_causes
 from multilang_cli.catalogue.written import cases_by_rule
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.verdict import decisive, effect_in_words, weigh
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def only_on(group: Group) -> str:
 def note_lines(notes: tuple[Note, ...]) -> list[str]:
     """A line for each note, `MOST_NOTES` at most: the last says how many more there are."""
     shown = notes if len(notes) <= MOST_NOTES else notes[: MOST_NOTES - 1]
-    lines = [f"{note.rule}: {note.message} (in {_counted(note.subjects)})" for note in shown]
+    lines = [f"{note.rule}: {note.message} (in {counted(note.subjects, 'case')})" for note in shown]
     if len(shown) < len(notes):
         lines.append(f"and {len(notes) - len(shown)} more: {some_of(note.rule for note in notes[len(shown) :])}")
     return lines
@@ -274,7 +275,3 @@ def some_of(ids: Iterable[str], most: int = 6) -> str:
     known = list(ids)
     more = f" and {len(known) - most} more" if len(known) > most else ""
     return ", ".join(known[:most]) + more
-
-
-def _counted(cases: int) -> str:
-    return "1 case" if cases == 1 else f"{cases} cases"

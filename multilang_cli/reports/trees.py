@@ -14,6 +14,7 @@ from multilang_cli.acking.tracker import Tracker
 from multilang_cli.acking.tree import Task
 from multilang_cli.driver.shell.routing import Router
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.event_sentences import lasted
 
 if TYPE_CHECKING:
@@ -116,5 +117,4 @@ def how_it_ended(tree: Tree) -> str:
     """The end of a tree: ``acked after 120 ms``, ``2 tuples open``."""
     if tree.outcome is not None:
         return f"{tree.outcome.kind} after {lasted(tree.outcome.latency)}"
-    count = len(tree.open())
-    return f"{count} tuple{'' if count == 1 else 's'} open"
+    return f"{counted(len(tree.open()), 'tuple')} open"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.catalogue.texts import TextError
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.scaffold import streamparse
 from multilang_cli.scaffold.config_file import components_beside, config_text
@@ -64,7 +65,7 @@ def init_given(flags: InitFlags, components_of_flux: Callable[[str], tuple[Compo
     if as_json:
         write_json({"output": output, "origin": origin, "components": names})
         return ExitCode.CONFORMANT
-    write(f"{output}: {len(names)} component{'s' if len(names) > 1 else ''}: {', '.join(names)}\n")
+    write(f"{output}: {counted(len(names), 'component')}: {', '.join(names)}\n")
     write("\nNext: mlcheck run --dry-run; then a tuple of each source as `samples`, and mlcheck run\n")
     return ExitCode.CONFORMANT
 

@@ -143,13 +143,13 @@ def one_declared(command: str, flags: Flags, *, before: str = "") -> Declared:
     return found[0].on(known_storm(found[0].options.storm))
 
 
-def one_subject(command: str, flags: Flags, ask: AskKind, why: str = "see what it does instead") -> Subject:
+def one_subject(command: str, flags: Flags, ask: AskKind) -> Subject:
     """The one component that a `command` of mlcheck works on, its kind known.
 
     Raises CommandError: also if it can't be started, or nobody can tell its kind.
     """
     try:
-        return one_declared(command, flags).subject(ask, why)
+        return one_declared(command, flags).subject(ask)
     except LaunchError as error:
         raise not_started(error) from None
 

@@ -11,8 +11,7 @@ import msgspec
 import yaml
 
 from multilang_cli.catalogue.texts import LARGEST_TEXT, TextError, file_text, json_value, toml_value
-from multilang_cli.catalogue.yaml_lines import lines_of
-from multilang_cli.catalogue.yaml_texts import yaml_value
+from multilang_cli.catalogue.yaml_texts import lines_of, yaml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -48,6 +48,11 @@ class InputSource(msgspec.Struct, frozen=True):
     samples: tuple[list[Any], ...] = ()
     grouping: dict[str, Any] | None = None
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its component and its stream."""
+        return self.component, self.stream
+
 
 class Component(msgspec.Struct, frozen=True, kw_only=True):
     """The component under test, as flags and ``mlcheck.toml`` describe it.

@@ -13,7 +13,7 @@ from multilang_cli.subject import toml_lines
 from multilang_cli.subject.config import NAME, PYPROJECT, key_path
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.settings import SETTINGS, Flags, color, run_options
-from multilang_cli.transcript.redact import Redactor, redacted
+from multilang_cli.transcript.redact import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ def settings_of(config: Config, environ: Mapping[str, str]) -> tuple[Setting, ..
             value = getattr(options, name, config.settings.get(name))
             variable = f"MLCHECK_{name.upper()}"
             by_environment = name in SETTINGS and environ.get(variable)
-            found.append(Setting(name, _plain(value), variable if by_environment else origins.of((name,))))
+            found.append(Setting(name, msgspec.to_builtins(value), variable if by_environment else origins.of((name,))))
     chosen = Setting("color", color(None, environ), "MLCHECK_COLOR" if environ.get("MLCHECK_COLOR") else DEFAULT)
     return (*map(_newest, found), chosen)
 
@@ -65,9 +65,9 @@ def settings_of_component(config: Config, component: Component) -> tuple[Setting
     secrets = redactor_of(component)
     command = secrets.words(component.command)
     plain = msgspec.structs.replace(component, command=command, conf=conf, env=env, settles=component.settling)
-    shown = {"name": component.name, **_plain(plain)}
+    shown = {"name": component.name, **msgspec.to_builtins(plain)}
     return tuple(
-        Setting(key_path(path), _without(secrets, value), origins.of(("component", index, *path)))
+        Setting(key_path(path), secrets.value(value), origins.of(("component", index, *path)))
         for path, value in _rows(shown)
     )
 
@@ -108,11 +108,3 @@ def _newest(setting: Setting) -> Setting:
     if setting.name != "storm" or setting.value:
         return setting
     return setting._replace(value=load_rulebook().newest.id)
-
-
-def _without(secrets: Redactor, value: Any) -> Any:
-    return secrets.value(value)
-
-
-def _plain(value: Any) -> Any:
-    return msgspec.to_builtins(value)

@@ -50,7 +50,7 @@ def declared_values(component: Component) -> tuple[list[Any], ...] | None:
 def unfed(component: Component) -> tuple[InputSource, ...]:
     """Declared sources of which there is no sample, although there is one of another."""
     fed = {(each.component, each.stream) for each in samples_of(component)}
-    return tuple(each for each in component.sources if (each.component, each.stream) not in fed)
+    return tuple(each for each in component.sources if each.place not in fed)
 
 
 def misdeclared(component: Component) -> str:
@@ -58,26 +58,24 @@ def misdeclared(component: Component) -> str:
 
     Only declared fields count: Storm refuses a tuple of another arity where it is emitted.
     """
-    declared = {(each.component, each.stream): each for each in component.sources}
+    declared = {each.place: each for each in component.sources}
     if component.sources and component.kind == "spout":
         return "a spout reads from no source."
     for each in component.sources:
         by = (each.grouping or {}).get("fields", ()) if each.fields is not None else ()
         if missing := [field for field in by if field not in (each.fields or ())]:
             return f"{named(each)} is grouped by {missing[0]!r}, which is none of its fields."
-    if len(declared) < len(component.sources):
-        twice = next(each for place, each in enumerate(component.sources) if _same(each, component.sources[:place]))
-        return f"the source {named(twice)} is declared twice."
+    met: set[tuple[str, str]] = set()
+    for each in component.sources:
+        if each.place in met:
+            return f"the source {named(each)} is declared twice."
+        met.add(each.place)
     for sample in _declared(component):
         source = declared.get((sample.component, sample.stream))
         if source is not None and source.fields is not None and len(sample.values) != len(source.fields):
             fields = f"{len(source.fields)} ({', '.join(source.fields)})" if source.fields else "none"
             return f"{shown(sample.values)} has {len(sample.values)} values; fields of {named(source)}: {fields}."
     return ""
-
-
-def _same(source: InputSource, others: tuple[InputSource, ...]) -> bool:
-    return any((each.component, each.stream) == (source.component, source.stream) for each in others)
 
 
 def named(source: InputSource) -> str:
@@ -102,6 +100,6 @@ def _declared(component: Component) -> tuple[Sample, ...]:
 
 def _fields(source: InputSource, samples: tuple[Sample, ...]) -> tuple[str, ...]:
     """Names for fields that were not told: as many as its first sample has values."""
-    of_it = (each for each in samples if (each.component, each.stream) == (source.component, source.stream))
+    of_it = (each for each in samples if (each.component, each.stream) == source.place)
     first = next(of_it, None)
     return DEFAULT_FIELDS if first is None else tuple(f"field{n}" for n in range(1, len(first.values) + 1))

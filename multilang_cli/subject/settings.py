@@ -224,11 +224,9 @@ def _sources(component: Component, flags: Flags) -> tuple[InputSource, ...]:
     """Those of the command line, else those of the file; what the file alone can tell of one of them stays."""
     if not flags.inputs:
         return component.sources
-    known = {(each.component, each.stream): each for each in component.sources}
+    known = {each.place: each for each in component.sources}
     given = map(flag_values.source, flags.inputs)
-    return tuple(
-        msgspec.structs.replace(known.get((each.component, each.stream), each), fields=each.fields) for each in given
-    )
+    return tuple(msgspec.structs.replace(known.get(each.place, each), fields=each.fields) for each in given)
 
 
 def _samples(flags: Flags, sources: tuple[InputSource, ...]) -> tuple[list[Any] | Sample, ...]:

@@ -12,7 +12,7 @@ import msgspec
 from multilang_cli import __version__
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.reports.formats.registry import write_whole
-from multilang_cli.reports.html.page import page_of
+from multilang_cli.reports.html.page import to_html
 from multilang_cli.reports.matrix.model import TROUBLES, CellTrouble, Library, Matrix, MatrixCase, Part
 from multilang_cli.reports.model import Tool, Verdict
 from multilang_cli.reports.verdict import Circumstances, conclude
@@ -148,7 +148,7 @@ def _page(result: RunResult, subject: SubjectResult, rulebook: Rulebook, folder:
     transcript = Path(subject.transcript)
     page = transcript.with_suffix(".html")
     alone = conclude(msgspec.structs.replace(result, subjects=(subject,), untested=(), coverage=()))
-    write_whole(page, page_of(alone, rulebook).encode("utf-8", "backslashreplace"))
+    write_whole(page, to_html(alone, rulebook).encode("utf-8", "backslashreplace"))
     return os.path.relpath(page, folder), os.path.relpath(transcript, folder)
 
 

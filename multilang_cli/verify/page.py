@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.page import Page
 from multilang_cli.verify.comparing import groups
 
@@ -26,16 +27,14 @@ def render_verification(found: Verification, console: Console, *, verbose: bool 
             page.line("Fates that changed" if group.fates else "Same fate, but", "bold")
         _show_group(page, group, verbose=verbose)
     if found.wavering:
-        page.para(
-            f"{_count(len(found.wavering))} differed once and not when asked again: {', '.join(found.wavering)}",
-            label="Note:",
-        )
+        cases = counted(len(found.wavering), "case")
+        page.para(f"{cases} differed once and not when asked again: {', '.join(found.wavering)}", label="Note:")
     _show_summary(page, found)
 
 
 def _show_group(page: Page, group: DifferenceGroup, *, verbose: bool) -> None:
     rules = f" (rules {', '.join(group.rules)})" if group.rules else ""
-    label = f"{group.title}: {_count(len(group.differences))}"
+    label = f"{group.title}: {counted(len(group.differences), 'case')}"
     page.para(f"{label}{rules}", "bold red" if group.fates else "", indent=2, hang=4)
     when = "now" if group.differences[0].now == "dies" else "before"
     for error, times in group.errors[:MOST_ERRORS]:
@@ -54,14 +53,14 @@ def _show_group(page: Page, group: DifferenceGroup, *, verbose: bool) -> None:
 
 def _show_summary(page: Page, found: Verification) -> None:
     base = "what is recorded" if found.base == found.storm else f"Storm {found.base}, the nearest that is recorded"
-    asked, differ = len(found.verdicts), len(found.differences)
+    asked, differ = counted(len(found.verdicts), "case"), len(found.differences)
     if not differ:
-        text = f"Storm {found.storm} does the same in {_count(asked)}, compared with {base}."
+        text = f"Storm {found.storm} does the same in {asked}, compared with {base}."
         page.para(text, "bold green", label="SAME")
         return
     fates = sum(each.now != each.before for each in found.differences)
     page.para(
-        f"Storm {found.storm} does something else in {differ} of {_count(asked)}, {fates} of them with another fate, "
+        f"Storm {found.storm} does something else in {differ} of {asked}, {fates} of them with another fate, "
         f"compared with {base}.",
         "bold red",
         label="DIFFERS",
@@ -70,7 +69,3 @@ def _show_summary(page: Page, found: Verification) -> None:
 
 def _told(value: object) -> str:
     return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _count(number: int) -> str:
-    return "1 case" if number == 1 else f"{number} cases"

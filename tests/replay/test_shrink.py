@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from multilang_cli.protocol.words.messages import SpoutCommand, TaskIds, TupleMsg
-from multilang_cli.replay.choosing import choose
+from multilang_cli.replay.command_line import choose
 from multilang_cli.replay.recording import JudgedRecording, load
 from multilang_cli.replay.shrink.shrinker import Shrinker
 from multilang_cli.replay.shrink.units import part_of, units_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay
 from multilang_cli.replay.shrink.ddmin import Shrinking
+from multilang_cli.replay.shrink.simpler import simplify
 from multilang_cli.replay.shrink.units import part_of, units_of
-from multilang_cli.replay.simpler import simplify
 
 if TYPE_CHECKING:
     from collections.abc import Callable

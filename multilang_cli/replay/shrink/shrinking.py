@@ -10,9 +10,9 @@ import msgspec
 
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.replay.command_line import finding_in, recording_of
-from multilang_cli.replay.comparison import counted
 from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk
 from multilang_cli.replay.starting import subject_for
+from multilang_cli.reports.counting import counted
 from multilang_cli.subject.declared import not_started
 from multilang_cli.subject.outputs import write_json
 from multilang_cli.subject.recordings import spare

@@ -19,7 +19,7 @@ from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.reports.escape import decode, escape_lines
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.markdown import to_markdown
-from multilang_cli.reports.html.page import page_of
+from multilang_cli.reports.html.page import to_html
 from multilang_cli.transcript.archives import ArchiveError, most_bytes, opened
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
@@ -109,7 +109,7 @@ def _texts(transcripts: Sequence[str], result: RunResult, rulebook: Rulebook, ev
     return {
         "about.md": _about(result, rulebook, _names(transcripts)),
         "report.json": to_json(result, rulebook),
-        "page.html": page_of(result, rulebook, events),
+        "page.html": to_html(result, rulebook, events=events),
         "environment.json": msgspec.json.format(msgspec.json.encode(environment), indent=2).decode() + "\n",
         "stderr.txt": _stderr(transcripts),
     }

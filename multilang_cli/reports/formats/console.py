@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from multilang_cli.reports.bundles import (
     bundles,
     groups_in,
+    known_failures_in,
     labelled,
     notes_in,
     passed_in_all,
-    subjects_in,
     untested_in_all,
 )
 from multilang_cli.reports.combined import untested_in
@@ -176,7 +176,7 @@ def _show_last_words(page: Page, result: RunResult) -> None:
 
 def _show_quiet(page: Page, parts: Sequence[RunResult]) -> None:
     passed = families(passed_in_all(parts))
-    known = [subject.id for subject in subjects_in(parts, "xfail")]
+    known = [subject.id for subject in known_failures_in(parts)]
     notes, untested = notes_of(*parts), untested_in_all(parts)
     if passed or known or notes or untested:
         page.blank()

@@ -9,9 +9,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from multilang_cli.reports.bundles import bundles, groups_in, notes_in, subjects_in, untested_in_all
+from multilang_cli.catalogue.written import quoted
+from multilang_cli.reports.bundles import bundles, groups_in, known_failures_in, notes_in, untested_in_all
 from multilang_cli.reports.escape import escape, fit
-from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.failure import stderr_lines
 from multilang_cli.reports.formats.console import group_text, next_command, summary_of
 from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines, notes_of, only_on, some_of, told_first
@@ -141,7 +141,7 @@ def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> l
     if untested:
         lines = tuple(f"{each.reason}: {some_of(each.ids)}" for each in untested)
         found.append(Annotation("notice", f"{name}{sum(len(each.ids) for each in untested)} not tested", lines))
-    known = [subject.id for subject in subjects_in(parts, "xfail")]
+    known = [subject.id for subject in known_failures_in(parts)]
     if known:
         found.append(Annotation("notice", f"{name}known failures", (some_of(known, 20),)))
     return found

@@ -14,10 +14,10 @@ from multilang_cli.catalogue.written import clause_of
 from multilang_cli.reports.bundles import (
     bundles,
     groups_in,
+    known_failures_in,
     labelled,
     notes_in,
     rows_of,
-    subjects_in,
     untested_in_all,
 )
 from multilang_cli.reports.combined import untested_in
@@ -141,7 +141,7 @@ def _body(parts: Sequence[RunResult], rulebook: Rulebook) -> Iterator[str]:
     notes = note_lines(notes_of(*parts))
     if notes:
         yield f"**Notes**\n\n{_listed(map(code, notes))}"
-    known = [f"{code(each.id)} {code(each.reason)}" for each in subjects_in(parts, "xfail")]
+    known = [f"{code(each.id)} {code(each.reason)}" for each in known_failures_in(parts)]
     if known:
         yield f"**Known failures**\n\n{_listed(known)}"
     if untested := untested_in_all(parts):

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from multilang_cli.catalogue.written import quoted
 from multilang_cli.reports.bundles import bundles, groups_in
 from multilang_cli.reports.escape import escape, escape_json, fit
-from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.formats.github import file_of, level_of, line_of
 from multilang_cli.reports.grouping import fates_of_subject, first_paragraph, mend_of, told_first
 

@@ -9,11 +9,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from multilang_cli.reports.bundles import untested_in_all
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.formats.trouble import (
     SCREEN_HANG,
-    counted,
+    counted_of,
     fitting,
     head,
     is_common,
@@ -58,7 +59,7 @@ def render_screen(result: RunResult, console: Console) -> None:
 def render_recordings(result: RunResult, console: Console, all_seen: str) -> None:
     """Show what is wrong in recordings as of a run. `all_seen`: the command that shows all of it."""
     only = result.subjects[0] if len(result.subjects) == 1 else None
-    recorded = f"{only.id}: {only.title}" if only else counted(len(result.subjects), result.subjects[0].kind)
+    recorded = f"{only.id}: {only.title}" if only else counted_of(result.subjects[0].kind, len(result.subjects))
     storm = f"Storm {result.storm}"
     _show_trouble(console, result, recorded if storm in recorded else f"{recorded}, judged as {storm} does", all_seen)
 
@@ -97,7 +98,7 @@ def _show_plain(page: Page, result: RunResult) -> None:
 def _in_brief(result: RunResult) -> str:
     """The notes, counted, and what was not tested, as the part of one sentence; "" for nothing of them."""
     notes = len(result.notes)
-    told = f"{notes} note{'s' if notes > 1 else ''}" if notes else ""
+    told = counted(notes, "note") if notes else ""
     untested = _untested(result)
     return "; ".join(filter(None, (told, untested and f"not tested: {untested}")))
 
@@ -144,7 +145,7 @@ def _show_end(page: Page, first: Trouble, result: RunResult, all_seen: str) -> N
     page.blank()
     told = []
     if is_common(first, result) and len(result.subjects) > 1:
-        told = [f"{len(first.subjects)} of {counted(len(result.subjects), first.first.kind)} end so"]
+        told = [f"{len(first.subjects)} of {counted_of(first.first.kind, len(result.subjects))} end so"]
     told += filter(None, [_in_brief(result)])
     if told and (result.component.kind or all_seen != RUN):
         page.para(f"{head(page, ', '.join(told), page.columns)} (all that was seen: {all_seen})")

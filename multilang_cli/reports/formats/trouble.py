@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.protocol.words.shortening import CUT
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import Shown, chunks, width
 from multilang_cli.reports.failure import last_stderr_lines, stderr_lines
 from multilang_cli.reports.formats.console import as_text
@@ -123,10 +124,9 @@ def style_of(result: RunResult) -> str:
     return _STYLES.get(result.exit_code, "bold red")
 
 
-def counted(subjects: int, kind: str) -> str:
+def counted_of(kind: str, number: int) -> str:
     """So many cases, conversations or processes."""
-    one, many = _KINDS.get(kind, (kind, f"{kind}s"))
-    return f"{subjects} {one if subjects == 1 else many}"
+    return counted(number, *_KINDS.get(kind, (kind,)))
 
 
 def show_story(
@@ -215,7 +215,7 @@ def _show_case(page: Page, trouble: Trouble, result: RunResult, room: Room) -> N
     shown, more = trouble.first, len(trouble.subjects) - 1
     if len(result.subjects) == 1 or (shown.kind == "case" and is_common(trouble, result)):
         return
-    others = f"; and in {more} other{'s' if more > 1 else ''}" if more else ""
+    others = f"; and in {counted(more, 'other')}" if more else ""
     named = shown.id if shown.kind == "task" else f"{shown.id}: {shown.title}"
     told = room.cut(page, f"{named}{others}", SCREEN_HANG)
     page.para(told, label="Case" if shown.kind == "case" else "In", indent=2, hang=SCREEN_HANG)
@@ -311,7 +311,7 @@ def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: R
     if lines and room.others > 1:
         page.blank()
     for (verdict, text), count in lines[: room.others]:
-        lead = f"  Also    {_LEVELS.get(verdict, verdict)}, {counted(count, first.first.kind)}: "
+        lead = f"  Also    {_LEVELS.get(verdict, verdict)}, {counted_of(first.first.kind, count)}: "
         page.line(lead + head(page, text, max(page.columns - len(lead), 20)))
     if len(lines) > room.others:
         page.line(f"  and {len(lines) - room.others} more: {all_seen}")

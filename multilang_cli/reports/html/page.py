@@ -28,15 +28,10 @@ _NOTHING_WRONG = "Nothing that must not be was found."
 _RECORDED = "lint"
 
 
-def to_html(result: RunResult, rulebook: Rulebook, sections: Sequence[AnySection] = ()) -> str:
-    """The page of a result, with its recorded conversations, and more `sections`. Raises KitError."""
-    return page_of(result, rulebook, sections=sections)
-
-
-def page_of(
-    result: RunResult, rulebook: Rulebook, events: int = PAGE_EVENTS, sections: Sequence[AnySection] = ()
+def to_html(
+    result: RunResult, rulebook: Rulebook, sections: Sequence[AnySection] = (), events: int = PAGE_EVENTS
 ) -> str:
-    """The same with so many events at most. Raises KitError."""
+    """The page of a result, with its recorded conversations, and more `sections`. Raises KitError."""
     kit = load_kit()
     return render(document_of(result, rulebook, events, sections), kit)
 

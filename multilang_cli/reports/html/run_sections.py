@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.reports.bundles import bundles, groups_in, notes_in, rows_of, subjects_in, untested_in_all
+from multilang_cli.reports.bundles import bundles, groups_in, known_failures_in, notes_in, rows_of, untested_in_all
 from multilang_cli.reports.combined import parts_of
 from multilang_cli.reports.escape import escape_lines, fit
 from multilang_cli.reports.formats.console import next_command, summary_of
@@ -168,7 +168,7 @@ def _untested(parts: Sequence[RunResult]) -> TableSection | None:
 
 def _notes(parts: Sequence[RunResult]) -> Text | None:
     said = [*notes_in(parts), *note_lines(notes_of(*parts))]
-    said += [f"Known failure: {each.id}: {each.reason}" for each in subjects_in(parts, "xfail")]
+    said += [f"Known failure: {each.id}: {each.reason}" for each in known_failures_in(parts)]
     if parts[-1].verdict == "no-first-message" and parts[-1].component.stderr_tail:
         said.append("The component did not say a first message; its last words on stderr stand below.")
     if not said:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from multilang_cli.catalogue.written import quoted
 from multilang_cli.causes.model import Cause
 from multilang_cli.reports.escape import fit
-from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.failure import exit_in_words, stderr_lines
 from multilang_cli.reports.formats.console import as_text
 from multilang_cli.reports.grouping import fates_of_subject, mend_of, only_on, some_of, told_first
