@@ -141,9 +141,9 @@ class Driver:
         hint = f" ({error.hint})" if error.hint else ""
         self.screen.para(f"not started: {error.message}{hint}", "wrong")
 
-    def limit(self, waiting_for: str) -> float:
-        """Seconds to wait for something."""
-        return self.setup.judged().limits.get(waiting_for, ENDLESS)
+    def limit(self, waiting_for: str, seconds: float | None = None) -> float:
+        """Seconds to wait for something: `seconds`, if a person said how many."""
+        return self.setup.judged().limits.get(waiting_for, ENDLESS) if seconds is None else seconds
 
     # --- commands -----------------------------------------------------------------------------------------------
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from multilang_cli.driver.launch import LaunchError
 from multilang_cli.repl.commands.every import COMMANDS
 from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.repl.driver import Driver
-from multilang_cli.repl.interrupts import interruptible
 from multilang_cli.repl.parsing import text_of
 from multilang_cli.repl.plain import run_commands
 from multilang_cli.repl.screen import Screen, ScreenError
@@ -31,7 +31,7 @@ from multilang_cli.terminal.output import abandon_stdout, remark
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.subject.declared import Declared
@@ -83,8 +83,32 @@ def play_setup(
     except OSError as error:
         raise CommandError(f"transcripts can't be written to {record}: {error.strerror} (--record DIR)") from None
     driver = Driver(setup, COMMANDS, screen, record, waits=not terminal)
-    with interruptible(driver) if terminal else nullcontext():
+    with _interruptible(driver) if terminal else nullcontext():
         return _played(driver, script, name, play, terminal=terminal)
+
+
+@contextmanager
+def _interruptible(driver: Driver) -> Iterator[None]:
+    """Ctrl-C ends what is waited for, never the session; SIGTERM ends both, and is KeyboardInterrupt in the end."""
+    terminated: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        """Handle SIGTERM: what is waited for ends, then the REPL."""
+        terminated.append(number)
+        driver.quitting = True
+        driver.interrupt()
+
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: driver.interrupt()),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, end),
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if terminated:
+        raise KeyboardInterrupt
 
 
 def _played(

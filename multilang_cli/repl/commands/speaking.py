@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import Framer, frame_text
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM, TaskIds
 from multilang_cli.repl import parsing
-from multilang_cli.repl.by_hand import say_raw
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from multilang_cli.driver.session import Session
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Json
     from multilang_cli.protocol.words.verdicts import SourceSpec
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
 _TUPLE_OPTIONS = ("stream", "comp", "task", "times", "file")
 _ALL = "all"
+_NOW = 0.02
+"""Seconds that one round may wait for the pipe to take something."""
 
 # --- spouts -------------------------------------------------------------------------------------------------------
 
@@ -39,7 +44,7 @@ def call(driver: Driver, command: str, id_: Json = "") -> bool:
 def await_sync(driver: Driver, seconds: float | None = None) -> bool:
     """Wait for the sync of the command that is out, or until task ids are pending that a person gives."""
     session, spout = driver.life.session, driver.life.spout
-    limit = driver.limit("sync") if seconds is None else seconds
+    limit = driver.limit("sync", seconds)
     done = session.wait(lambda: (spout.answered and session.idle) or session.stdin.held > 0, limit, "sync")
     if spout.answered or not (done or session.interrupted):
         spout.leave()
@@ -62,15 +67,7 @@ def _next(driver: Driver, rest: str) -> None:
         driver.life.did("call", command="next", times=1)
 
 
-def _ack(driver: Driver, rest: str) -> None:
-    _settle(driver, "ack", rest)
-
-
-def _fail(driver: Driver, rest: str) -> None:
-    _settle(driver, "fail", rest)
-
-
-def _settle(driver: Driver, command: str, rest: str) -> None:
+def _settle(command: str, driver: Driver, rest: str) -> None:
     life = driver.life
     if not rest and not life.pending:
         raise Misuse("no tuple with an id is pending; `next` asks for one, and `ack ID` takes any id")
@@ -94,14 +91,10 @@ def _ids(driver: Driver, _: list[str]) -> Iterable[str]:
     return [_ALL, *(str(id_) if isinstance(id_, str | int) else repr(id_) for id_ in driver.life.pending)]
 
 
-def _activate(driver: Driver, _: str) -> None:
-    if call(driver, "activate"):
-        driver.life.did("call", command="activate")
-
-
-def _deactivate(driver: Driver, _: str) -> None:
-    if call(driver, "deactivate"):
-        driver.life.did("call", command="deactivate")
+def _turn(command: str, driver: Driver, _: str) -> None:
+    """Activate or deactivate."""
+    if call(driver, command):
+        driver.life.did("call", command=command)
 
 
 # --- bolts --------------------------------------------------------------------------------------------------------
@@ -243,41 +236,43 @@ def _raw(driver: Driver, rest: str) -> None:
     life, data = driver.life, parsing.escaped_bytes(rest)
     if life.raw is None:
         life.raw = max(life.events, default=-1) + 1
-    say_raw(life.session, data)
+    _say_raw(life.session, data)
     life.left_out.append("raw bytes")
 
 
+def _say_raw(session: Session, data: bytes) -> None:
+    """Write bytes behind all that is queued, whatever they are. Each whole frame in them is an event, and the rest.
+
+    What they say is read as a transcript of them is.
+    """
+    while session.running and not session.idle:
+        session.pump.move(_NOW)
+    framer = Framer()
+    frames = [frame.raw for frame in framer.feed(data)]
+    rest = data[sum(map(len, frames)) :]
+    session.pump.say_bytes((wire.decode(frame_text(raw)), raw) for raw in ([*frames, rest] if rest else frames))
+
+
+_to_spout = partial(ReplCommand, kind="spout", alive=True, speaks=True)
+_to_bolt = partial(ReplCommand, kind="bolt", alive=True, speaks=True)
 COMMANDS: CommandTable[Driver] = {
-    "next": ReplCommand("[TIMES]", "Ask a spout for a tuple.", _next, kind="spout", alive=True, speaks=True),
-    "ack": ReplCommand(
-        "[ID|all]",
-        "Tell a spout that a tuple was processed; without an id the oldest.",
-        _ack,
-        _ids,
-        kind="spout",
-        alive=True,
-        speaks=True,
+    "next": _to_spout("[TIMES]", "Ask a spout for a tuple.", _next),
+    "ack": _to_spout(
+        "[ID|all]", "Tell a spout that a tuple was processed; without an id the oldest.", partial(_settle, "ack"), _ids
     ),
-    "fail": ReplCommand(
-        "[ID|all]", "Tell a spout that a tuple failed.", _fail, _ids, kind="spout", alive=True, speaks=True
-    ),
-    "activate": ReplCommand("", "Tell a spout that it is activated.", _activate, kind="spout", alive=True, speaks=True),
-    "deactivate": ReplCommand("", "Tell a spout to rest.", _deactivate, kind="spout", alive=True, speaks=True),
-    "tuple": ReplCommand(
+    "fail": _to_spout("[ID|all]", "Tell a spout that a tuple failed.", partial(_settle, "fail"), _ids),
+    "activate": _to_spout("", "Tell a spout that it is activated.", partial(_turn, "activate")),
+    "deactivate": _to_spout("", "Tell a spout to rest.", partial(_turn, "deactivate")),
+    "tuple": _to_bolt(
         "[VALUES] [stream=S] [comp=C] [task=T] [times=N] [file=F]",
         "Send a bolt a tuple.\nVALUES: a JSON array, over several lines if you like. Without them you are asked for "
         "each field, or, in a script, the next sample is sent. file: a JSON array a line.",
         _tuple,
         _tuple_words,
-        kind="bolt",
-        alive=True,
         json=True,
-        speaks=True,
     ),
-    "heartbeat": ReplCommand(
-        "[TIMES]", "Send a heartbeat, to be answered by sync.", _heartbeat, kind="bolt", alive=True, speaks=True
-    ),
-    "tick": ReplCommand("[TIMES]", "Send a tick tuple.", _tick, kind="bolt", alive=True, speaks=True),
+    "heartbeat": _to_bolt("[TIMES]", "Send a heartbeat, to be answered by sync.", _heartbeat),
+    "tick": _to_bolt("[TIMES]", "Send a tick tuple.", _tick),
     "taskids": ReplCommand(
         "[auto|hand|LIST]",
         "Answer emits with task ids by themselves, or by hand.\n`taskids hand` holds them back; then `taskids 4 5` "

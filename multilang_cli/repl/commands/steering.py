@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from multilang_cli.repl.driver import Driver
+    from multilang_cli.repl.session_config import SessionConfig
 
 ENDING = ("TERM", "INT", "HUP", "QUIT", "KILL", "ABRT")
 """Signals after which a component may end, or must."""
@@ -97,13 +98,17 @@ def _versions(_: Driver, __: list[str]) -> Iterable[str]:
 # --- what the next start is told ----------------------------------------------------------------------------------
 
 
+def _from_next_start(driver: Driver, setup: SessionConfig) -> None:
+    driver.setup = setup
+    driver.screen.line("from the next start on: `restart`", "dim")
+
+
 def _conf(driver: Driver, rest: str) -> None:
     verb, _, more = rest.partition(" ")
     own = dict(driver.setup.profile.conf)
     if verb in {"set", "unset"}:
         _change(own, verb, more.strip())
-        driver.setup = driver.setup.with_conf(own)
-        driver.screen.line("from the next start on: `restart`", "dim")
+        _from_next_start(driver, driver.setup.with_conf(own))
         return
     shown = {key: value for key, value in redacted(driver.setup.conf())[0].items() if rest in key}
     if not shown:
@@ -121,8 +126,7 @@ def _context(driver: Driver, rest: str) -> None:
         if verb == "set" and key in known and not isinstance(known[key], dict | list):
             raise Misuse(f"{key} is what the profile says; start again with another --task or component")
         _change(extra, verb, more.strip())
-        driver.setup = msgspec.structs.replace(driver.setup, more_context=extra)
-        driver.screen.line("from the next start on: `restart`", "dim")
+        _from_next_start(driver, msgspec.structs.replace(driver.setup, more_context=extra))
         return
     for line in json.dumps(driver.setup.context(), ensure_ascii=False, indent=2).split("\n"):
         driver.screen.line(line)
@@ -180,13 +184,12 @@ def _set_limit(driver: Driver, values: list[str]) -> None:
 
 
 def _set_timer(driver: Driver, values: list[str]) -> None:
-    driver.setup = msgspec.structs.replace(driver.setup, timer=parsing.seconds(values[0], "set heartbeats"))
-    driver.screen.line("from the next start on: `restart`", "dim")
+    timer = parsing.seconds(values[0], "set heartbeats")
+    _from_next_start(driver, msgspec.structs.replace(driver.setup, timer=timer))
 
 
 def _set_ticks(driver: Driver, values: list[str]) -> None:
-    driver.setup = msgspec.structs.replace(driver.setup, ticks=parsing.seconds(values[0], "set ticks"))
-    driver.screen.line("from the next start on: `restart`", "dim")
+    _from_next_start(driver, msgspec.structs.replace(driver.setup, ticks=parsing.seconds(values[0], "set ticks")))
 
 
 def _limits(driver: Driver) -> tuple[str, str]:

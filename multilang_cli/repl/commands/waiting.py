@@ -47,7 +47,7 @@ def _wait_quiet(driver: Driver, seconds: float | None) -> bool:
     """It has read everything and said what it had to say."""
     session = driver.life.session
     driver.life.did("quiet")
-    until = session.now + (driver.limit("output") if seconds is None else seconds)
+    until = session.now + (driver.limit("output", seconds))
     while not driver.interrupted and session.running:
         if session.wait_quiet(min(1.0, max(0.0, until - session.now))):
             return True
@@ -62,7 +62,7 @@ def _wait_settle(driver: Driver, seconds: float | None) -> bool:
         raise Misuse("wait settle: a bolt settles tuples; of a spout, wait for sync")
     driver.life.did("settle")
     bolt, how = driver.life.bolt, driver.setup.profile.settles
-    limit = driver.limit("settle") if seconds is None else seconds
+    limit = driver.limit("settle", seconds)
     if how in {"unchecked", "on-tick"}:
         driver.screen.line(f"it settles {how}, as declared: a tuple that stays open is no finding", "dim")
         _wait_quiet(driver, limit)
@@ -75,7 +75,7 @@ def _wait_heartbeat(driver: Driver, seconds: float | None) -> bool:
     """Every heartbeat is answered."""
     if driver.setup.profile.kind != "bolt":
         raise Misuse("wait heartbeat: only bolts are sent heartbeats")
-    return driver.life.bolt.wait_beat(driver.limit("heartbeat") if seconds is None else seconds)
+    return driver.life.bolt.wait_beat(driver.limit("heartbeat", seconds))
 
 
 def _wait_sync(driver: Driver, seconds: float | None) -> bool:
@@ -90,20 +90,20 @@ def _wait_sync(driver: Driver, seconds: float | None) -> bool:
 def _wait_pid(driver: Driver, seconds: float | None) -> bool:
     """It has said its first message."""
     life = driver.life
-    return life.session.wait(lambda: life.said_pid, driver.limit("pid") if seconds is None else seconds, "pid")
+    return life.session.wait(lambda: life.said_pid, driver.limit("pid", seconds), "pid")
 
 
 def _wait_emit(driver: Driver, seconds: float | None) -> bool:
     """It has emitted once more."""
     life, before = driver.life, driver.life.emitted
-    limit = driver.limit("output") if seconds is None else seconds
+    limit = driver.limit("output", seconds)
     return life.session.wait(lambda: life.emitted > before, limit, "output")
 
 
 def _wait_exit(driver: Driver, seconds: float | None) -> bool:
     """It has ended."""
     session = driver.life.session
-    limit = driver.limit("output") if seconds is None else seconds
+    limit = driver.limit("output", seconds)
     session.wait(lambda: session.exit is not None, limit, "output")
     return session.exit is not None
 
