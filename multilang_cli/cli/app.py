@@ -2,36 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from multilang_cli.cli.commands import REDACTING
 from multilang_cli.cli.help import PanelledCommand
 from multilang_cli.cli.options import as_json
-from multilang_cli.cli.options.added import with_option
-from multilang_cli.cli.redacting import NAME, Redact, declare_given
+from multilang_cli.cli.options.table import with_options
+from multilang_cli.cli.redacting import REDACT, declare_given
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-Color = Annotated[
-    str | None, typer.Option("--color", metavar="auto|always|never", help="When to colour; NO_COLOR is heeded.")
-]
-Storm = Annotated[
-    str | None,
-    typer.Option("--storm", metavar="VERSION", help="The Storm version: 2.8.3, 1.2, ... Default: the newest."),
-]
-Strict = Annotated[bool | None, typer.Option("--strict/--no-strict", help="Warnings count as failures (exit 1).")]
-Reports = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--report",
-        metavar="FORMAT=PATH",
-        help="pretty, json, junit, github, markdown, sarif or html; - is stdout. May be repeated.",
-    ),
-]
 
 
 def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> int:
@@ -64,8 +47,8 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
 def accepting(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`function` of the command `name` with the options that it does not name itself."""
     if as_json.reports_of(function):
-        function = with_option(function, as_json.NAME, as_json.AsReport, default=False)
-    return with_option(function, NAME, Redact) if name in REDACTING else function
+        function = with_options(function, as_json.AS_REPORT)
+    return with_options(function, REDACT) if name in REDACTING else function
 
 
 def _reason(error: typer.TyperException, name: str) -> str:

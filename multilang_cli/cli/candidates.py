@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -61,7 +61,7 @@ def _nothing() -> None:
 
 def _function(name: str, command: Command) -> Callable[..., Any]:
     """The function of a command, its options and arguments told their values."""
-    function: Callable[..., Any] = getattr(import_module(f"multilang_cli.cli.{command.module}"), command.function)
+    function: Callable[..., Any] = resolve_name(f"multilang_cli.cli.{command.module}:{command.function}")
     for parameter, hint in get_type_hints(function, include_extras=True).items():
         for info in getattr(hint, "__metadata__", ()):
             info.autocompletion = _values(f"{name} {parameter}", info)
@@ -118,10 +118,14 @@ def _several_versions() -> list[str]:
     return [*_versions(), ALL]
 
 
-def _formats() -> list[str]:
-    from multilang_cli.reports.formats.registry import FORMATS  # noqa: PLC0415
+def _words(place: str, form: str = "{}") -> Callable[[], list[str]]:
+    """The words of a table or a function, ``room.module:name``, which is loaded once they are asked for."""
 
-    return [f"{name}=" for name in FORMATS]
+    def _found() -> list[str]:
+        known = resolve_name(f"multilang_cli.{place}")
+        return [form.format(word) for word in (known() if callable(known) else known)]
+
+    return _found
 
 
 def _components() -> list[str]:
@@ -143,61 +147,27 @@ def _settles() -> list[str]:
     return [word.replace("-N", "-10") for word in SETTLES]
 
 
-def _accepts() -> list[str]:
-    from multilang_cli.subject.options import ACCEPTS  # noqa: PLC0415
-
-    return list(ACCEPTS)
-
-
-def _aspects() -> list[str]:
-    from multilang_cli.replay.said import ASPECTS  # noqa: PLC0415
-
-    return list(ASPECTS)
-
-
-def _schemas() -> list[str]:
-    from multilang_cli.catalogue import schemas  # noqa: PLC0415
-
-    return schemas.names()
-
-
-def _languages() -> list[str]:
-    from multilang_cli.scaffold.writing import languages  # noqa: PLC0415
-
-    return list(languages())
-
-
-def _scripts() -> list[str]:
-    from multilang_cli.catalogue.oracle import oracle_cases  # noqa: PLC0415
-
-    return list(oracle_cases())
-
-
-def _bench_formats() -> list[str]:
-    return ["html=", "json="]
-
-
 VALUES: dict[str, Callable[[], list[str]]] = {
-    "--accepts": _accepts,
-    "--compare": _aspects,
+    "--accepts": _words("subject.options:ACCEPTS"),
+    "--compare": _words("replay.said:ASPECTS"),
     "--component": _components,
     "--exclude": _patterns,
     "--finding": _rules,
-    "--ignore": _aspects,
-    "--language": _languages,
+    "--ignore": _words("replay.said:ASPECTS"),
+    "--language": _words("scaffold.writing:languages"),
     "--limit": _limits,
-    "--report": _formats,
+    "--report": _words("reports.formats.registry:FORMATS", "{}="),
     "--settles": _settles,
     "--storm": _versions,
     "--storm-required": _several_versions,
     "-k": _patterns,
     "replay then": lambda: ["repl"],
     "run storm": _several_versions,
-    "bench reports": _bench_formats,
+    "bench reports": lambda: ["html=", "json="],
     "explain name": lambda: [*_rules(), *_stems(data_path("conformance", "causes")), *_cases()],
-    "schema show name": _schemas,
+    "schema show name": _words("catalogue.schemas:names"),
     "verify-storm storm": _versions,
-    "verify-storm names": _scripts,
-    "schema validate name": _schemas,
+    "verify-storm names": _words("catalogue.oracle:oracle_cases"),
+    "schema validate name": _words("catalogue.schemas:names"),
 }
 """Where values come from, by command and argument or, where none fits, by option. Choices stand in metavars."""

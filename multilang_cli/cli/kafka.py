@@ -1,39 +1,29 @@
 """``mlcheck kafka lag|demo``."""
 
-from typing import Annotated
-
-import typer
-
-from multilang_cli.cli.options.as_json import Json
 from multilang_cli.cli.options.handled import handled_by
+from multilang_cli.cli.options.shared import JSON
+from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, option, text, texts
+
+LAG: OptionTable = {
+    "topic": argument(str, "TOPIC"),
+    "servers": option(str, "--bootstrap-servers -b", "HOST:PORT", "Several with commas.", REQUIRED),
+    "group": text("--id", "ID", "The spout's id: its consumer group.", "mlcheck-kafka-spout"),
+    "client": texts("--client", "K=V", "A setting of librdkafka."),
+    "as_json": JSON,
+}
+DEMO: OptionTable = {
+    "messages": option(int, "--messages -n", None, "Words that are written.", 1000, least=1, most=10_000_000),
+    "partitions": option(int, "--partitions", None, "Partitions of the topic.", 4, least=1, most=64),
+    "tasks": option(int, "--tasks", None, "Tasks of the spout, and of the bolt.", 2, least=1, most=16),
+    "record": text("--record", "DIR", "The folder of the run.", ".mlcheck/topology/kafka"),
+}
 
 
-@handled_by("kafka.console.lag:lag_given")
-def lag(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", hidden=True)],
-    servers: Annotated[
-        str, typer.Option("--bootstrap-servers", "-b", metavar="HOST:PORT", help="Several with commas.")
-    ],
-    group: Annotated[
-        str, typer.Option("--id", metavar="ID", help="The spout's id: its consumer group.")
-    ] = "mlcheck-kafka-spout",
-    client: Annotated[
-        list[str] | None, typer.Option("--client", metavar="K=V", help="A setting of librdkafka.")
-    ] = None,
-    *,
-    as_json: Json = False,
-) -> None:
+@handled_by("kafka.console.lag:lag_given", options=LAG)
+def lag() -> None:
     """Show how far a consumer group is behind on TOPIC, several with commas, or ^PATTERN; by partition."""
 
 
-Messages = Annotated[int, typer.Option("--messages", "-n", min=1, max=10_000_000, help="Words that are written.")]
-Partitions = Annotated[int, typer.Option("--partitions", min=1, max=64, help="Partitions of the topic.")]
-Tasks = Annotated[int, typer.Option("--tasks", min=1, max=16, help="Tasks of the spout, and of the bolt.")]
-Folder = Annotated[str, typer.Option("--record", metavar="DIR", help="The folder of the run.")]
-
-
-@handled_by("demo.kafka_demo:demo_given")
-def demo(
-    messages: Messages = 1000, partitions: Partitions = 4, tasks: Tasks = 2, record: Folder = ".mlcheck/topology/kafka"
-) -> None:
+@handled_by("demo.kafka_demo:demo_given", options=DEMO)
+def demo() -> None:
     """Start a Kafka broker, fill a topic, and run a topology that counts its words. Needs Java 17 and Maven."""

@@ -3,22 +3,20 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from multilang_cli.cli.options.table import OptionTable, texts
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
 
 NAME = "redact"
-Redact = Annotated[
-    list[str] | None,
-    typer.Option(
+REDACT: OptionTable = {
+    NAME: texts(
         BY_PATTERN,
-        metavar="PATTERN",
-        help="Hide what this regular expression matches, or its first group. Repeatable; [redact] in mlcheck.toml.",
-    ),
-]
+        "PATTERN",
+        "Hide what this regular expression matches, or its first group. Repeatable; [redact] in mlcheck.toml.",
+    )
+}
 
 
 def declare_given(command: str, values: dict[str, Any], *, configured: bool) -> None:
@@ -38,9 +36,9 @@ def _heed_file() -> None:
         found = declared_secret(path) if path is not None else {}
     except ConfigError as error:
         raise CommandError(str(error)) from None
-    for key, texts in found.items():
-        for text in texts:
-            _heed(f"{path}: {NAME}.{key} {text[:60]!r}", **{key: [text]})
+    for key, expressions in found.items():
+        for each in expressions:
+            _heed(f"{path}: {NAME}.{key} {each[:60]!r}", **{key: [each]})
 
 
 def _heed(where: str, patterns: Iterable[str] = (), names: Iterable[str] = ()) -> None:

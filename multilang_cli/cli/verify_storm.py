@@ -1,34 +1,27 @@
 """``mlcheck verify-storm``."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from multilang_cli.cli.app import Color
-from multilang_cli.cli.options.as_json import Json
 from multilang_cli.cli.options.handled import handled_by
+from multilang_cli.cli.options.shared import COLOR, JSON
+from multilang_cli.cli.options.table import OptionTable, argument, flag, option
 
 MOST_JOBS = 64
+OPTIONS: OptionTable = {
+    "storm": argument(str, "VERSION"),
+    "names": argument(list[str] | None, "CASE", None),
+    "sampled": flag("--sample", "Only cases in which versions near this one differ, and a tenth."),
+    "jobs": option(int, "-j --jobs", "N", "Play in N JVMs.", 2, least=1, most=MOST_JOBS),
+    "out": option(Path | None, "--out", "FILE", "Write what Storm did, as JSON."),
+    "write": flag("--write", "Record what differs in conformance/oracle. In a clone only."),
+    "verbose": flag("-v --verbose", "Show what Storm did, now and before."),
+    "as_json": JSON,
+    "color": COLOR,
+}
 
 
-@handled_by("verify.asking:verify_given")
-def verify_storm(
-    storm: Annotated[str, typer.Argument(metavar="VERSION", hidden=True)],
-    names: Annotated[list[str] | None, typer.Argument(metavar="CASE", hidden=True)] = None,
-    *,
-    sampled: Annotated[
-        bool, typer.Option("--sample", help="Only cases in which versions near this one differ, and a tenth.")
-    ] = False,
-    jobs: Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, max=MOST_JOBS, help="Play in N JVMs.")] = 2,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write what Storm did, as JSON.")] = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Record what differs in conformance/oracle. In a clone only.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show what Storm did, now and before.")] = False,
-    as_json: Json = False,
-    color: Color = None,
-) -> None:
+@handled_by("verify.asking:verify_given", options=OPTIONS)
+def verify_storm() -> None:
     """Ask the real Storm VERSION what it does, and print what differs from what is recorded.
 
     VERSION: any published release from 0.9.3 on. One that was never recorded is compared with the nearest that was.

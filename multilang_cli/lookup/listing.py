@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rules, load_versions
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -63,6 +64,12 @@ def versions_given(flags: ListFlags) -> int:
     """List the Storm versions."""
     rows = ((version.id, "verified" if version.verified else "unverified", version.note) for version in load_versions())
     return _print(("id", "standing", "note"), rows, flags)
+
+
+def schemas_given(flags: ListFlags) -> int:
+    """List the published JSON Schemas."""
+    rows = ((name, str(schemas.load(name).get("title", ""))) for name in schemas.names())
+    return _print(("name", "title"), rows, flags)
 
 
 def kills_given(flags: KillsFlags) -> int:

@@ -25,10 +25,13 @@ from multilang_cli.terminal.output import stdout_may_close
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from rich.console import Console
 
     from multilang_cli.replay.comparison import Comparison
     from multilang_cli.replay.said import ComparisonOptions
+    from multilang_cli.reports.formats.registry import Report
     from multilang_cli.reports.model import RunResult
     from multilang_cli.subject.subject import Subject
 
@@ -76,13 +79,26 @@ def replay_given(flags: ReplayFlags, take_over: TakeOver) -> int:
     done = played("replay", recording, subject, how)
     compared = compared_with(recording, done, wanted)
     result = _result(recording, compared, subject, done, path)
+    tell(compared, result, recording, reports, console, quiet=flags.quiet)
+    return result.exit_code
+
+
+def tell(
+    compared: Comparison,
+    result: RunResult,
+    recording: JudgedRecording,
+    reports: Sequence[Report],
+    console: Console,
+    *,
+    quiet: bool,
+) -> None:
+    """Write the reports that were asked for, and show the comparison unless one of them takes stdout."""
     write_reports(reports, result, recording.rulebook)
     if all(each.path != STDOUT for each in reports):
         from multilang_cli.replay.screen import show  # noqa: PLC0415 (slow to import)
 
         with stdout_may_close():
-            show(compared, result, console, quiet=flags.quiet)
-    return result.exit_code
+            show(compared, result, console, quiet=quiet)
 
 
 def _until(recording: JudgedRecording, until: str | None) -> JudgedRecording:

@@ -1,31 +1,24 @@
 """``mlcheck audit replay``."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from multilang_cli.cli.audit.spark_options import Master, SparkConf, SparkLog
+from multilang_cli.cli.options.comparing import COMPARING
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.replay_options import Compare, Ignore, Key
+from multilang_cli.cli.options.spark import SPARK
+from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, option, text
 
-Words = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
+OPTIONS: OptionTable = {
+    "words": argument(list[str], "INPUT..."),
+    "output": option(Path, "-o --output", "DIR", "Where the table goes, as Parquet.", REQUIRED),
+    **COMPARING,
+    "only": text("--component", "ID", "Only what this one was told."),
+    "cwd": option(Path | None, "--cwd", "DIR", "Where the component is started."),
+    **SPARK,
+}
 
 
-@handled_by("audit.console.replaying:replay_given")
-def replay(
-    words: Words,
-    *,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the table goes, as Parquet.")],
-    ignore: Ignore = None,
-    comparing: Compare = None,
-    key: Key = None,
-    only: Annotated[str | None, typer.Option("--component", metavar="ID", help="Only what this one was told.")] = None,
-    cwd: Annotated[Path | None, typer.Option("--cwd", metavar="DIR", help="Where the component is started.")] = None,
-    master: Master = "local[*]",
-    spark_conf: SparkConf = None,
-    spark_log: SparkLog = False,
-) -> None:
+@handled_by("audit.console.replaying:replay_given", options=OPTIONS)
+def replay() -> None:
     """Play recordings to a new version of a component, on all executors, and compare: INPUT... -- COMMAND.
 
     INPUT: transcripts (.ndjson, .gz, .zst) or folders of them; COMMAND begins with the first word that is neither. One

@@ -1,35 +1,24 @@
 """``mlcheck audit run``."""
 
-from typing import Annotated
-
-import typer
-
-from multilang_cli.cli.app import Color, Reports, Storm
-from multilang_cli.cli.audit.spark_options import Master, SparkConf, SparkLog
 from multilang_cli.cli.options.handled import handled_by
+from multilang_cli.cli.options.shared import COLOR, REPORTS, STORM
+from multilang_cli.cli.options.spark import SPARK
+from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, flag, option, text
 
-Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
-Output = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the tables go: a folder or a URL.")]
-Format = Annotated[
-    str | None, typer.Option("--format", metavar="parquet|delta", help="Of the tables; parquet unless they are delta.")
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace tables that are there already.")]
+OPTIONS: OptionTable = {
+    "inputs": argument(list[str], "INPUT..."),
+    "output": option(str, "-o --output", "DIR", "Where the tables go: a folder or a URL.", REQUIRED),
+    "overwrite": flag("--overwrite", "Replace tables that are there already."),
+    "table_format": text("--format", "parquet|delta", "Of the tables; parquet unless they are delta."),
+    "storm": STORM,
+    **SPARK,
+    "report": REPORTS,
+    "color": COLOR,
+}
 
 
-@handled_by("audit.console.auditing:audit_given")
-def run(
-    inputs: Inputs,
-    *,
-    output: Output,
-    overwrite: Overwrite = False,
-    table_format: Format = None,
-    storm: Storm = None,
-    master: Master = "local[*]",
-    spark_conf: SparkConf = None,
-    spark_log: SparkLog = False,
-    report: Reports = None,
-    color: Color = None,
-) -> None:
+@handled_by("audit.console.auditing:audit_given", options=OPTIONS)
+def run() -> None:
     """Say what became of every tuple, from recordings of taps, on Spark.
 
     INPUT: transcripts, folders of them, patterns, or URLs that Spark understands; .gz and .zst are read as well. Each

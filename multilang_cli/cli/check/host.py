@@ -1,37 +1,30 @@
 """``mlcheck host``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+from multilang_cli.cli.options.component import CHOSEN, FAIL_FAST, RECORD_ALL, VERBOSE
+from multilang_cli.cli.options.shared import COLOR, QUIET, REPORTS, STORM, STRICT
+from multilang_cli.cli.options.table import OptionTable, argument, option, with_options
 
-from multilang_cli.cli.app import Color, Reports, Storm, Strict
-from multilang_cli.cli.options import run_options as option
+OPTIONS: OptionTable = {
+    "command": argument(list[str], "COMMAND"),
+    "storm": STORM,
+    **CHOSEN,
+    "fail_fast": FAIL_FAST,
+    "jobs": option(int, "-j --jobs", "N", "Play N cases at once.", 1, least=1),
+    "patience": option(float, "--patience", "FACTOR", "Every limit of the cases, times this.", 1.0, least=0.1),
+    "strict": STRICT,
+    "record": option(Path, "--record", "DIR", "For transcripts. Default: .mlcheck/last.", Path(".mlcheck/last")),
+    "record_all": RECORD_ALL,
+    "reports": REPORTS,
+    "color": COLOR,
+    "quiet": QUIET,
+    "verbose": VERBOSE,
+}
 
-Patience = Annotated[
-    float, typer.Option("--patience", metavar="FACTOR", min=0.1, help="Every limit of the cases, times this.")
-]
-Jobs = Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Play N cases at once.")]
-Record = Annotated[Path, typer.Option("--record", metavar="DIR", help="For transcripts. Default: .mlcheck/last.")]
 
-
-def host(
-    command: Annotated[list[str], typer.Argument(metavar="COMMAND", hidden=True)],
-    *,
-    storm: Storm = None,
-    include: option.Include = None,
-    exclude: option.Exclude = None,
-    fail_fast: option.FailFast = False,
-    jobs: Jobs = 1,
-    patience: Patience = 1.0,
-    strict: Strict = None,
-    record: Record = Path(".mlcheck/last"),
-    record_all: option.RecordAll = False,
-    reports: Reports = None,
-    color: Color = None,
-    quiet: option.Quiet = False,
-    verbose: option.Verbose = False,
-) -> int:
+def _host(command: list[str], **given: Any) -> int:
     """Check a host: whatever plays Storm's side to spouts and bolts.
 
     COMMAND comes after --. It is started once a case, with the command of a scripted component after its own arguments;
@@ -41,6 +34,17 @@ def host(
     from multilang_cli.suite.hosts.hosting import HostShowing, judge  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.suite.hosts.suite import HostOptions  # noqa: PLC0415
 
-    options = HostOptions(tuple(include or ()), tuple(exclude or ()), jobs, strict=bool(strict), fail_fast=fail_fast)
-    showing = HostShowing(tuple(reports or ()), color, quiet=quiet, verbose=verbose)
-    return judge(tuple(command), storm or "", options, showing, record, patience=patience, record_all=record_all)
+    several = {name: tuple(given[name] or ()) for name in ("include", "exclude", "reports")}
+    options = HostOptions(
+        several["include"],
+        several["exclude"],
+        given["jobs"],
+        strict=bool(given["strict"]),
+        fail_fast=given["fail_fast"],
+    )
+    showing = HostShowing(several["reports"], given["color"], quiet=given["quiet"], verbose=given["verbose"])
+    more = {name: given[name] for name in ("patience", "record_all")}
+    return judge(tuple(command), given["storm"] or "", options, showing, given["record"], **more)
+
+
+host = with_options(_host, OPTIONS)

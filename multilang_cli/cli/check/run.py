@@ -1,61 +1,47 @@
 """``mlcheck run``."""
 
-from typing import Annotated
-
-import typer
-
-from multilang_cli.cli.app import Color, Reports, Strict
-from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options import component as of
 from multilang_cli.cli.options.handled import handled_by
+from multilang_cli.cli.options.shared import COLOR, COMMAND, QUIET, REPORTS, STRICT
+from multilang_cli.cli.options.table import OptionTable, flag, text, texts
+
+OPTIONS: OptionTable = {
+    "command": COMMAND,
+    **of.WHICH,
+    **of.STORMS,
+    **of.TOLD,
+    **of.PROMISED,
+    "limits": of.LIMITS["limits"],
+    "real_ticks": flag(
+        "--real-ticks", "Send ticks as often as conf says (topology.tick.tuple.freq.secs), not each second."
+    ),
+    "exhaustive": flag("--exhaustive", "Play also the cases that could only show again where it hangs."),
+    **of.CHOSEN,
+    "fail_fast": of.FAIL_FAST,
+    "max_fail": text("--max-fail", "N", "Stop at the Nth failure."),
+    "jobs": of.JOBS,
+    "retries": text("--retries", "N", "Play a case that fails up to N times again; if it passes: flaky."),
+    "known_failures": text("--known-failures", "FILE", "Cases that may fail, and by which rules; they still run."),
+    "write_known_failures": text("--write-known-failures", "FILE", "Write what fails in this run to that file."),
+    "dry_run": flag("--dry-run", "Start nothing: show the command, and the cases that would be played."),
+    "timeout": of.LIMITS["timeout"],
+    "memory": of.MEMORY,
+    "strict": STRICT,
+    "seed": of.SEED,
+    "record": of.RECORD,
+    "record_all": of.RECORD_ALL,
+    "reports": REPORTS,
+    "suites": texts("--suite", "PATH", "A file or directory with more cases. Repeatable."),
+    "testees": texts("--testee", "DIR", "Test a library, by its testee in DIR (testee.yaml). Repeatable."),
+    "prepare": of.PREPARE,
+    "color": COLOR,
+    "quiet": QUIET,
+    "verbose": of.VERBOSE,
+}
 
 
-@handled_by("suite.checking:run_given")
-def run(
-    command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", hidden=True)] = None,
-    *,
-    component: option.Component = None,
-    kind: option.Kind = None,
-    storm: option.Storm = None,
-    storm_required: option.StormRequired = None,
-    tuples: option.Tuples = None,
-    tuple_files: option.TupleFiles = None,
-    conf: option.Conf = None,
-    conf_files: option.ConfFiles = None,
-    ackers: option.Ackers = None,
-    inputs: option.Inputs = None,
-    streams: option.Streams = None,
-    cwd: option.Cwd = None,
-    env: option.Env = None,
-    task: option.Task = None,
-    settles: option.Settles = None,
-    accepts: option.Accepts = None,
-    pid: option.Pid = None,
-    limits: option.Limits = None,
-    real_ticks: option.RealTicks = False,
-    exhaustive: option.Exhaustive = False,
-    include: option.Include = None,
-    exclude: option.Exclude = None,
-    fail_fast: option.FailFast = False,
-    max_fail: option.MaxFail = None,
-    jobs: option.Jobs = None,
-    retries: option.Retries = None,
-    known_failures: option.KnownFailures = None,
-    write_known_failures: option.WriteKnownFailures = None,
-    dry_run: option.DryRun = False,
-    timeout: option.Timeout = None,
-    memory: option.Memory = None,
-    strict: Strict = None,
-    seed: option.Seed = None,
-    record: option.Record = None,
-    record_all: option.RecordAll = False,
-    reports: Reports = None,
-    suites: option.Suites = None,
-    testees: option.Testees = None,
-    prepare: option.Prepare = False,
-    color: Color = None,
-    quiet: option.Quiet = False,
-    verbose: option.Verbose = False,
-) -> None:
+@handled_by("suite.checking:run_given", options=OPTIONS)
+def run() -> None:
     """Check a spout or bolt: start it, talk to it as Storm does, judge what it answers.
 
     COMMAND: its file, or a command; if it has arguments, after --. Without one, every [[component]] of mlcheck.toml

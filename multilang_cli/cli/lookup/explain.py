@@ -1,27 +1,19 @@
 """``mlcheck explain``."""
 
-from typing import Annotated
-
-import typer
-
-from multilang_cli.cli.app import Color
-from multilang_cli.cli.options.as_json import Json
 from multilang_cli.cli.options.handled import handled_by
+from multilang_cli.cli.options.shared import COLOR, JSON
+from multilang_cli.cli.options.table import OptionTable, argument, text
 
-Log = Annotated[
-    str,
-    typer.Option("--log", metavar="FILE", help="Explain what a worker's log says of shell components; - for stdin."),
-]
+OPTIONS: OptionTable = {
+    "name": argument(str, "RULE|CAUSE|CASE|SENTENCE|TEXT", ""),
+    "log": text("--log", "FILE", "Explain what a worker's log says of shell components; - for stdin.", ""),
+    "as_json": JSON,
+    "color": COLOR,
+}
 
 
-@handled_by("lookup.explaining:explain_given")
-def explain(
-    name: Annotated[str, typer.Argument(metavar="RULE|CAUSE|CASE|SENTENCE|TEXT", hidden=True)] = "",
-    *,
-    log: Log = "",
-    as_json: Json = False,
-    color: Color = None,
-) -> None:
+@handled_by("lookup.explaining:explain_given", options=OPTIONS)
+def explain() -> None:
     """Explain a rule, a cause, a case, a sentence of the protocol, or what a worker's log says.
 
     RULE, CAUSE, CASE or SENTENCE: its id, such as ack-twice or bolt.ack.once; `mlcheck list rules`, `mlcheck list

@@ -1,14 +1,13 @@
-"""``--json`` of every command that prints a list, facts, or a result; `mlcheck docs json` has their keys."""
+"""``--json`` of every command that makes reports: the result as JSON on stdout; `mlcheck docs json` has its keys."""
 
 from collections.abc import Callable
 from inspect import signature
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from multilang_cli.cli.options.table import OptionTable, flag
 
 NAME = "as_json"
-Json = Annotated[bool, typer.Option("--json", help="Print JSON; `mlcheck docs json` has its keys.")]
-AsReport = Annotated[bool, typer.Option("--json", help="Print the result as JSON: as --report json=-.")]
+AS_REPORT: OptionTable = {NAME: flag("--json", "Print the result as JSON: as --report json=-.")}
 _REPORT = "json=-"
 
 
@@ -21,11 +20,3 @@ def take_report(values: dict[str, Any], reports: str) -> None:
     """Make the option, which is taken out of `values`, one of the `reports` that are asked for."""
     if values.pop(NAME):
         values[reports] = [*(values[reports] or ()), _REPORT]
-
-
-def print_json(value: Any) -> int:
-    """Print a value made of structs and plain values as one document; the exit code of all being well."""
-    from multilang_cli.subject.outputs import write_json  # noqa: PLC0415 (slow to import, and not needed for --help)
-
-    write_json(value)
-    return 0

@@ -5,21 +5,23 @@ from functools import wraps
 from pkgutil import resolve_name
 from typing import Any
 
+from multilang_cli.cli.options.table import OptionTable, with_options
+
 
 def flags_of(handler: Callable[..., int]) -> type[Any]:
     """The class of the flags that a handler takes first: it stands in the handler's module."""
     return resolve_name(f"{handler.__module__}:{next(iter(handler.__annotations__.values()))}")  # type: ignore[no-any-return]
 
 
-def handled_by(handler: str, *names: str) -> Callable[[Callable[..., None]], Callable[..., int]]:
-    """Have a declaration of options handled by a function, ``room.module:function``, which gives the exit code.
+def handled_by(handler: str, *names: str, options: OptionTable) -> Callable[[Callable[[], None]], Callable[..., int]]:
+    """Make a command of a docstring, its help: its options are handled by ``room.module:function``.
 
-    It is called with its flags, made of the values by the names of the options, without those that were not given;
-    behind them, with what further `names` stand for. All are looked up once the command is called: ``--help`` needs
-    nothing slow to import.
+    The function is called with its flags, made of the values by the names of the options, without those that were not
+    given; behind them, with what further `names` stand for. It gives the exit code. All are looked up once the command
+    is called: ``--help`` needs nothing slow to import.
     """
 
-    def _handled(declaration: Callable[..., None]) -> Callable[..., int]:
+    def _handled(declaration: Callable[[], None]) -> Callable[..., int]:
         @wraps(declaration)
         def _command(**values: Any) -> int:
             handle, *others = (resolve_name(f"multilang_cli.{name}") for name in (handler, *names))
@@ -32,6 +34,6 @@ def handled_by(handler: str, *names: str) -> Callable[[Callable[..., None]], Cal
             return code
 
         _command.__dict__["handlers"] = (handler, *names)
-        return _command
+        return with_options(_command, options)
 
     return _handled

@@ -1,34 +1,23 @@
 """``mlcheck lint``."""
 
-from typing import Annotated
-
-import typer
-
-from multilang_cli.cli.app import Color, Reports, Strict
 from multilang_cli.cli.options.handled import handled_by
+from multilang_cli.cli.options.shared import COLOR, RECORDED_STORM, REPORTS, STRICT
+from multilang_cli.cli.options.table import OptionTable, argument, flag
+
+OPTIONS: OptionTable = {
+    "transcripts": argument(list[str], "TRANSCRIPT"),
+    "storm": RECORDED_STORM,
+    "strict": STRICT,
+    "coverage": flag("--coverage", "Say which rules and clauses the recordings exercised, and which never."),
+    "verbose": flag("-v --verbose", "Show each finding of each conversation, not the cause alone."),
+    "open_ended": flag("--open-ended", "Take a missing end, as of a tap that still runs."),
+    "report": REPORTS,
+    "color": COLOR,
+}
 
 
-@handled_by("recordings.lint:lint_given")
-def lint(
-    transcripts: Annotated[list[str], typer.Argument(metavar="TRANSCRIPT", hidden=True)],
-    *,
-    storm: Annotated[
-        str | None,
-        typer.Option("--storm", metavar="VERSION", help="Judge for this version. Default: the recorded one."),
-    ] = None,
-    strict: Strict = None,
-    coverage: Annotated[
-        bool, typer.Option("--coverage", help="Say which rules and clauses the recordings exercised, and which never.")
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Show each finding of each conversation, not the cause alone.")
-    ] = False,
-    open_ended: Annotated[
-        bool, typer.Option("--open-ended", help="Take a missing end, as of a tap that still runs.")
-    ] = False,
-    report: Reports = None,
-    color: Color = None,
-) -> None:
+@handled_by("recordings.lint:lint_given", options=OPTIONS)
+def lint() -> None:
     """Judge recorded conversations.
 
     TRANSCRIPT: files that `mlcheck run` recorded, directories of them, or - for stdin. Several files may be the parts

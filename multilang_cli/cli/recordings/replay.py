@@ -1,44 +1,33 @@
 """``mlcheck replay``."""
 
-from typing import Annotated
-
-import typer
-
-from multilang_cli.cli.app import Color, Reports
-from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.comparing import COMPARING, TRANSCRIPT
+from multilang_cli.cli.options.component import LIMITS, RECORD, TOLD, WHICH
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.replay_options import Compare, Ignore, Key, Transcript
+from multilang_cli.cli.options.shared import COLOR, QUIET, REPORTS
+from multilang_cli.cli.options.table import OptionTable, flag, text
 
-RealTime = Annotated[bool, typer.Option("--real-time", help="At the recorded pace: nothing is sent before its time.")]
-Until = Annotated[
-    str | None,
-    typer.Option("--until", metavar="N|finding", help="Stop behind event N of the recording, or at a breach now."),
-]
-Then = Annotated[str | None, typer.Option("--then", metavar="repl", help="repl: go on by hand where the replay stops.")]
+PLAYED_TO: OptionTable = {
+    "component": WHICH["component"],
+    **{name: TOLD[name] for name in ("conf", "conf_files", "cwd", "env")},
+    **LIMITS,
+}
+"""What is told of a component to which a recording is played: all else stands in that."""
+OPTIONS: OptionTable = {
+    "words": TRANSCRIPT,
+    **PLAYED_TO,
+    **COMPARING,
+    "real_time": flag("--real-time", "At the recorded pace: nothing is sent before its time."),
+    "until": text("--until", "N|finding", "Stop behind event N of the recording, or at a breach now."),
+    "then": text("--then", "repl", "repl: go on by hand where the replay stops."),
+    "record": RECORD,
+    "reports": REPORTS,
+    "quiet": QUIET,
+    "color": COLOR,
+}
 
 
-@handled_by("replay.starting:replay_given", "repl.taking_over:take_over")
-def replay(
-    words: Transcript,
-    *,
-    component: option.Component = None,
-    conf: option.Conf = None,
-    conf_files: option.ConfFiles = None,
-    cwd: option.Cwd = None,
-    env: option.Env = None,
-    limits: option.Limits = None,
-    timeout: option.Timeout = None,
-    ignore: Ignore = None,
-    comparing: Compare = None,
-    key: Key = None,
-    real_time: RealTime = False,
-    until: Until = None,
-    then: Then = None,
-    record: option.Record = None,
-    reports: Reports = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only the summary.")] = False,
-    color: Color = None,
-) -> None:
+@handled_by("replay.starting:replay_given", "repl.taking_over:take_over", options=OPTIONS)
+def replay() -> None:
     """Play TRANSCRIPT to a component again, and say what it does otherwise: mlcheck replay TRANSCRIPT -- COMMAND.
 
     COMMAND: without one, the [[component]] of mlcheck.toml. What Storm said in the recording is said again, byte for

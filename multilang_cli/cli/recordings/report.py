@@ -1,37 +1,22 @@
 """``mlcheck report``."""
 
-from typing import Annotated
-
-import typer
-
 from multilang_cli.cli.options.handled import handled_by
+from multilang_cli.cli.options.shared import RECORDED_STORM
+from multilang_cli.cli.options.table import OptionTable, argument, option, text
 
 _PAGE_EVENTS = 200_000
+OPTIONS: OptionTable = {
+    "transcripts": argument(list[str] | None, "TRANSCRIPT", None),
+    "output": text("-o --output", "PATH", "The page; - is stdout. With --open, a directory."),
+    "bundle": text("--bundle", "ZIP", "Pack transcripts, findings, page and environment for an issue."),
+    "opened": text("--open", "ZIP", "Restore a bundle, and say what was found in it."),
+    "storm": RECORDED_STORM,
+    "events": option(int, "--events", "N", "Events on the page, at most.", _PAGE_EVENTS, least=1),
+}
 
 
-@handled_by("recordings.report:report_given")
-def report(
-    transcripts: Annotated[list[str] | None, typer.Argument(metavar="TRANSCRIPT", hidden=True)] = None,
-    *,
-    output: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="PATH", help="The page; - is stdout. With --open, a directory."),
-    ] = None,
-    bundle: Annotated[
-        str | None,
-        typer.Option("--bundle", metavar="ZIP", help="Pack transcripts, findings, page and environment for an issue."),
-    ] = None,
-    opened: Annotated[
-        str | None, typer.Option("--open", metavar="ZIP", help="Restore a bundle, and say what was found in it.")
-    ] = None,
-    storm: Annotated[
-        str | None,
-        typer.Option("--storm", metavar="VERSION", help="Judge for this version. Default: the recorded one."),
-    ] = None,
-    events: Annotated[
-        int, typer.Option("--events", metavar="N", min=1, help="Events on the page, at most.")
-    ] = _PAGE_EVENTS,
-) -> None:
+@handled_by("recordings.report:report_given", options=OPTIONS)
+def report() -> None:
     """Make one HTML page of recorded conversations, to scroll, filter and pass on.
 
     TRANSCRIPT: files that `run`, `tap` or `repl` recorded, directories of them, or - for stdin. Several files may be

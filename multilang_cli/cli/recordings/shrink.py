@@ -1,40 +1,26 @@
 """``mlcheck shrink``."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from multilang_cli.cli.options import run_options as option
-from multilang_cli.cli.options.as_json import Json
+from multilang_cli.cli.options.comparing import TRANSCRIPT
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.replay_options import Transcript
+from multilang_cli.cli.options.shared import JSON
+from multilang_cli.cli.options.table import OptionTable, flag, option, text
+from multilang_cli.cli.recordings.replay import PLAYED_TO
+
+OPTIONS: OptionTable = {
+    "words": TRANSCRIPT,
+    "output": option(Path, "-o --output", "FILE", "Where the shortest goes.", Path("small.ndjson")),
+    "finding": text("--finding", "RULE|FINGERPRINT", "What it must still show. Default: the first must.", ""),
+    "again": option(int, "--retries", "N", "Play what does not show it up to N times again.", 0, least=0),
+    **PLAYED_TO,
+    "quiet": flag("-q --quiet", "Do not show how far it is."),
+    "as_json": JSON,
+}
 
 
-@handled_by("replay.shrink.shrinking:shrink_given")
-def shrink(
-    words: Transcript,
-    *,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where the shortest goes.")] = Path(
-        "small.ndjson"
-    ),
-    finding: Annotated[
-        str,
-        typer.Option("--finding", metavar="RULE|FINGERPRINT", help="What it must still show. Default: the first must."),
-    ] = "",
-    again: Annotated[
-        int, typer.Option("--retries", metavar="N", min=0, help="Play what does not show it up to N times again.")
-    ] = 0,
-    component: option.Component = None,
-    conf: option.Conf = None,
-    conf_files: option.ConfFiles = None,
-    cwd: option.Cwd = None,
-    env: option.Env = None,
-    limits: option.Limits = None,
-    timeout: option.Timeout = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Do not show how far it is.")] = False,
-    as_json: Json = False,
-) -> None:
+@handled_by("replay.shrink.shrinking:shrink_given", options=OPTIONS)
+def shrink() -> None:
     """Make TRANSCRIPT as short as can be, so that COMMAND still breaks the same rule: mlcheck shrink T -- COMMAND.
 
     Tuples and commands are left out, with all that belongs to them, and what is left is played to a fresh process,

@@ -1,137 +1,79 @@
-"""``mlcheck topology run``: the command line. What it does is in ``running``."""
+"""``mlcheck topology run``."""
 
-from typing import Annotated
-
-import typer
-
-from multilang_cli.cli.app import Color, Reports, Storm, Strict
-from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.flux import FLUX
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.topology.flux_file import (
-    Ackers,
-    ClassPath,
-    EnvFilter,
-    Filter,
-    Flux,
-    Jars,
-    Properties,
-    Resources,
-    Streamparse,
-)
+from multilang_cli.cli.options.shared import COLOR, QUIET, REPORTS, STRICT
+from multilang_cli.cli.options.table import OptionTable, flag, option, text, texts
 
-Messages = Annotated[
-    int | None,
-    typer.Option("--messages", metavar="N", min=1, help="Deactivate the spouts when they have emitted N tuples."),
-]
-Seconds = Annotated[
-    float | None,
-    typer.Option("--seconds", metavar="S", min=0.1, help="Deactivate the spouts after S seconds at the latest."),
-]
-Idle = Annotated[
-    float,
-    typer.Option(
+SECONDS = float | None
+OPTIONS: OptionTable = {
+    **FLUX,
+    "messages": option(
+        int | None, "--messages", "N", "Deactivate the spouts when they have emitted N tuples.", least=1
+    ),
+    "seconds": option(SECONDS, "--seconds", "S", "Deactivate the spouts after S seconds at the latest.", least=0.1),
+    "idle": option(
+        float,
         "--idle",
-        metavar="S",
-        min=0.05,
-        help="Take sources for exhausted after S seconds in which nothing went on; 5 times S until the first tuple.",
+        "S",
+        "Take sources for exhausted after S seconds in which nothing went on; 5 times S until the first tuple.",
+        1.0,
+        least=0.05,
     ),
-]
-Drain = Annotated[
-    float | None,
-    typer.Option(
+    "drain": option(
+        SECONDS,
         "--drain",
-        metavar="S",
-        min=0.0,
-        help="Wait so long for what is under way at the end. Default: two message timeouts.",
+        "S",
+        "Wait so long for what is under way at the end. Default: two message timeouts.",
+        least=0.0,
     ),
-]
-Seed = Annotated[
-    int | None, typer.Option("--seed", metavar="N", help="Where everything random comes from. Default: 0.")
-]
-Seeds = Annotated[
-    int,
-    typer.Option(
+    "seed": option(int | None, "--seed", "N", "Where everything random comes from. Default: 0."),
+    "seeds": option(
+        int,
         "--seeds",
-        metavar="N",
-        min=1,
-        help="Run it once for each of N seeds, from --seed on. The verdict is that of the worst, whose run is kept.",
+        "N",
+        "Run it once for each of N seeds, from --seed on. The verdict is that of the worst, whose run is kept.",
+        1,
+        least=1,
     ),
-]
-Faults = Annotated[
-    list[str] | None,
-    typer.Option(
+    "late": text(
+        "--late",
+        "ignore|fail",
+        "What an acker does about a message for a tuple it has given up: nothing, as every Storm that was looked "
+        "at, or fail the tuple.",
+        "ignore",
+    ),
+    "faults": texts(
         "--fault",
-        metavar="KIND:TARGET",
-        help="Break something on purpose: kill:split, pause:count:2@30, random:3, or @FILE with a plan. Repeatable; "
+        "KIND:TARGET",
+        "Break something on purpose: kill:split, pause:count:2@30, random:3, or @FILE with a plan. Repeatable; "
         "mlcheck docs topology.",
     ),
-]
-Search = Annotated[
-    float | None,
-    typer.Option(
+    "search": option(
+        SECONDS,
         "--search",
-        metavar="SECONDS",
-        min=0.1,
-        help="Search for so long for faults that break it, from a run without any on: by what its history leaves "
+        "SECONDS",
+        "Search for so long for faults that break it, from a run without any on: by what its history leaves "
         "unproven. Those found are made few, and written to a file for --fault @FILE.",
+        least=0.1,
     ),
-]
-Record = Annotated[
-    str | None, typer.Option("--record", metavar="DIR", help="The folder of the run. Default: .mlcheck/topology/NAME.")
-]
-Late = Annotated[
-    str,
-    typer.Option(
-        "--late",
-        metavar="ignore|fail",
-        help="What an acker does about a message for a tuple it has given up: nothing, as every Storm that was looked "
-        "at, or fail the tuple.",
-    ),
-]
-Guarantee = Annotated[
-    str | None,
-    typer.Option(
+    "guarantee": text(
         "--guarantee",
-        metavar="at-least-once|at-most-once|none",
-        help="The processing guarantee to judge by. Default: mlcheck.guarantee of the file, else that of mlcheck.toml; "
+        "at-least-once|at-most-once|none",
+        "The processing guarantee to judge by. Default: mlcheck.guarantee of the file, else that of mlcheck.toml; "
         "without any, unanchored tuples are a warning.",
     ),
-]
+    "record": text("--record", "DIR", "The folder of the run. Default: .mlcheck/topology/NAME."),
+    "transcripts": flag("--transcripts/--no-transcripts", "Record the conversation with every task.", default=True),
+    "strict": STRICT,
+    "reports": REPORTS,
+    "color": COLOR,
+    "quiet": QUIET,
+}
 
 
-@handled_by("topology.console.running:run_given")
-def run(
-    flux: Flux = None,
-    *,
-    storm: Storm = None,
-    filters: Filter = None,
-    properties: Properties = None,
-    env_filter: EnvFilter = False,
-    resources: Resources = None,
-    jars: Jars = None,
-    class_path: ClassPath = None,
-    streamparse: Streamparse = None,
-    conf: option.Conf = None,
-    ackers: Ackers = None,
-    messages: Messages = None,
-    seconds: Seconds = None,
-    idle: Idle = 1.0,
-    drain: Drain = None,
-    seed: Seed = None,
-    seeds: Seeds = 1,
-    late: Late = "ignore",
-    faults: Faults = None,
-    search: Search = None,
-    guarantee: Guarantee = None,
-    record: Record = None,
-    transcripts: Annotated[
-        bool, typer.Option("--transcripts/--no-transcripts", help="Record the conversation with every task.")
-    ] = True,
-    strict: Strict = None,
-    reports: Reports = None,
-    color: Color = None,
-    quiet: option.Quiet = False,
-) -> None:
+@handled_by("topology.console.running:run_given", options=OPTIONS)
+def run() -> None:
     """Run a whole topology on this machine, with its ackers: no cluster, no JVM.
 
     FLUX: a topology in Storm's Flux YAML. Each task is a process; each conversation is judged and recorded. The run
