@@ -151,7 +151,7 @@ class Clock:
 
 
 class PlayedTogether:
-    """In place of `Together`: whoever has said something is ready, in the order of the first watch."""
+    """In place of `ProcessSelector`: whoever has said something is ready, in the order of the first watch."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

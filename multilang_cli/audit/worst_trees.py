@@ -12,7 +12,7 @@ from multilang_cli.audit.runs import topology_runs
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.reports.html.conversation import Told
+from multilang_cli.reports.html.conversation import PageConversation
 from multilang_cli.reports.html.findings import Explainer
 from multilang_cli.reports.html.keeping import EventBudget
 from multilang_cli.reports.html.run_sections import line
@@ -132,7 +132,7 @@ def _told(lead: str, place: TreePlace, lines: Sequence[bytes]) -> AnySection | N
     """The conversation around a place as a section; None if its lines can't be read any more."""
     header = decode_header(place.header)
     reader = reader_of(header, header.transcript, None)
-    told = Told(
+    told = PageConversation(
         lead,
         header,
         SubjectResult(id=place.conv, title=place.conv, kind="conversation", verdict="fail"),

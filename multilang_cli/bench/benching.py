@@ -13,7 +13,7 @@ import msgspec
 from rich.table import Table
 
 from multilang_cli import __version__
-from multilang_cli.bench.measuring import Silent, measure, told
+from multilang_cli.bench.measuring import NoFirstMessageError, measure, told
 from multilang_cli.bench.paging import page_of
 from multilang_cli.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
 from multilang_cli.driver.launch import LaunchError, readable
@@ -152,7 +152,7 @@ def _measured(
                             return ExitCode.NOT_CONFORMANT if candidate.guilty else ExitCode.INCONCLUSIVE
     except LaunchError as error:
         raise not_started(error) from None
-    except Silent as silent:
+    except NoFirstMessageError as silent:
         raise CommandError(f"bench: no first message: {silent}", ExitCode.NO_FIRST_MESSAGE) from None
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED

@@ -33,7 +33,7 @@ BEAT = 0.1
 """Seconds between heartbeats: more often than Storm, so that a short measure has some."""
 
 
-class Silent(Exception):  # noqa: N818 (a state of the component)
+class NoFirstMessageError(Exception):
     """The component said no first message."""
 
 
@@ -58,7 +58,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure(subject: Subject, window: int, seconds: float, place: CpuPlacement) -> Measured:
-    """Work for some `seconds` with `window` tuples in flight, or pending. Raises LaunchError, Silent."""
+    """Work for some `seconds` with `window` tuples in flight, or pending. Raises LaunchError, NoFirstMessageError."""
     pid_dir = private_pid_dir()
     process = ComponentProcess.start(subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=pid_dir)
     profile = subject.profile
@@ -72,7 +72,9 @@ def measure(subject: Subject, window: int, seconds: float, place: CpuPlacement) 
     with shell.session as session:
         _bind(process.pid, place)
         if not session.handshake(subject.handshake(str(pid_dir)), profile.limits["pid"]):
-            raise Silent("it ended before its pid" if session.exit is not None else "it did not answer the handshake")
+            raise NoFirstMessageError(
+                "it ended before its pid" if session.exit is not None else "it did not answer the handshake"
+            )
         work = _bolt_work(shell, subject, window) if isinstance(shell, ShellBolt) else _spout_work(shell, window)
         work(seconds * WARM_UP, Histogram())
         answers.forget()

@@ -22,7 +22,7 @@ class Standing(NamedTuple):
 
     @property
     def text(self) -> str:
-        """In words, such as ``confirmed on 5 of 5``."""
+        """The standing in words: ``confirmed on 5 of 5``."""
         return f"confirmed on {len(self.confirmed)} of {len(self.asked)}"
 
 

@@ -62,8 +62,8 @@ class Pump:
     `script`: what Storm's side does by itself. `events`: what happened; `findings` so far. `stdin`: what is said to it.
     `read_size`: read so many bytes at a time. `overflowed`: a frame passed the limit; `without_reader`: it lives, and
     nobody reads its stdin: Storm's next write fails, and the worker dies. `handlers`: what is done about a message, by
-    its class: the script's, unless somebody else plays; `heard`: its frame, as long as that is done. `deaf_from`: the
-    event from which on nothing is, None for none: the worker is dead. `tamper`: changes what is read, each piece of
+    its class: the script's, unless somebody else plays; `heard`: its frame, as long as that is done. `ignored_from`:
+    the event from which on nothing is, None for none: the worker is dead. `alter`: changes what is read, each piece of
     it; `keep_stderr`: is given what it writes there. `until`: on the machine's clock, after which nothing is moved any
     more, and OutOfTimeError is raised. `memory`: what the process and its descendants may hold, in bytes; with more it
     is killed, and TooMuchMemoryError is raised.
@@ -75,14 +75,15 @@ class Pump:
         "_eof",
         "_held_open",
         "_looked",
+        "alter",
         "clock",
-        "deaf_from",
         "events",
         "exit",
         "findings",
         "framer",
         "handlers",
         "heard",
+        "ignored_from",
         "judge",
         "keep_stderr",
         "memory",
@@ -93,7 +94,6 @@ class Pump:
         "read_size",
         "script",
         "stdin",
-        "tamper",
         "until",
         "version",
         "without_reader",
@@ -120,9 +120,9 @@ class Pump:
         self.without_reader = self.overflowed = False
         self.read_size = READ_SIZE
         self.pid: int | None = None
-        self.deaf_from: int | None = None
+        self.ignored_from: int | None = None
         self.heard = b""
-        self.tamper: Callable[[bytes], bytes] | None = None
+        self.alter: Callable[[bytes], bytes] | None = None
         self.until = self.memory = math.inf
         self.keep_stderr: Callable[[bytes], object] | None = None
         self.stdin = StdinQueue(self.version, overtaken=script.ids_overtake and self.version.task_ids == "overtake")
@@ -173,7 +173,7 @@ class Pump:
             self._react_all(events)
             return
         for message, event in zip(said, events, strict=True):
-            if self.deaf_from is not None and event.seq >= self.deaf_from:
+            if self.ignored_from is not None and event.seq >= self.ignored_from:
                 break
             if event.seq not in passed_over:
                 self.heard = event.raw
@@ -197,8 +197,8 @@ class Pump:
 
     def _react_all(self, batch: Batch) -> None:
         script, texts = self.script, batch.texts
-        if self.deaf_from is not None:
-            texts = texts[: max(0, self.deaf_from - batch.seq)]
+        if self.ignored_from is not None:
+            texts = texts[: max(0, self.ignored_from - batch.seq)]
         elif self.handlers is script.handlers and script.take(batch):
             return
         for message, text in zip(batch.bodies, texts, strict=False):
@@ -282,10 +282,10 @@ class Pump:
             out.buffer
             or pieces.piece
             or pieces.to_cut
-            or self.tamper
+            or self.alter
             or self._closing
             or (self._eof or self.overflowed or self.without_reader or self.events.flooded)  # `running`, without a call
-            or self.deaf_from is not None
+            or self.ignored_from is not None
             or self.handlers is not self.script.handlers
             or self.read_size != READ_SIZE
         )
@@ -368,7 +368,7 @@ class Pump:
             if data is None:
                 self._end_of_output()
             elif data:
-                data = data if self.tamper is None else self.tamper(data)
+                data = data if self.alter is None else self.alter(data)
                 self._after_death += len(data) if ready.exited else 0
                 if not self._eof:
                     self.hear_bytes(data)

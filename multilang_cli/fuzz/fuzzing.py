@@ -94,7 +94,7 @@ def fuzz_given(flags: FuzzFlags) -> int:
 
 
 def _seeded(subject: Subject) -> Subject:
-    """With a seed of its own where none was given: a search that looks in the same places finds no more."""
+    """The subject with a new seed where none was given: to search the same places again finds no more."""
     if subject.options.seed:
         return subject
     options = msgspec.structs.replace(subject.options, seed=secrets.randbelow(10**6) + 1)
@@ -219,7 +219,7 @@ class Fuzzing:
         return f"{search.conversations} of {counted(self.asked.conversations, 'conversation')}, then the time was over"
 
     def _passed(self, search: Search) -> SubjectResult:
-        """Nothing was found, in as much as was played."""
+        """The result of a search that found nothing, in as much as was played."""
         nothing = search.out_of_time and not search.conversations
         share = f"{search.conversations} of {self.asked.conversations} " if search.out_of_time else ""
         return SubjectResult(

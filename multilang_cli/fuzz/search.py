@@ -68,7 +68,7 @@ class _FoundError(Exception):
     """Failure that hypothesis is to make small."""
 
 
-class Enough(KeyboardInterrupt):
+class SearchOver(KeyboardInterrupt):
     """The search is over. An interrupt to hypothesis, which takes anything else for something it has found."""
 
 
@@ -154,7 +154,7 @@ class Search:
                 self._shrink()
         except Flaky:
             self._is_over, self.steady = True, False
-        except Enough:
+        except SearchOver:
             self._is_over = True
             if self._fault is not None:
                 raise self._fault from None
@@ -164,14 +164,14 @@ class Search:
         assert self.failing is not None  # noqa: S101 (hypothesis has found something)
         try:
             shrunk(self.failing.scenario, self._is_wrong)
-        except Enough:
+        except SearchOver:
             if self._fault is not None:
                 raise self._fault from None
 
     def _is_wrong(self, scenario: Scenario) -> bool:
-        """Play a scenario. Raises Enough."""
+        """Play a scenario. Raises SearchOver."""
         if self.failing is None and self.conversations >= self._terms.conversations:
-            raise Enough
+            raise SearchOver
         if self._terms.clock() >= self.until:
             raise self._over()
         try:
@@ -184,12 +184,12 @@ class Search:
                 raise KeyboardInterrupt from error
             # To hypothesis an exception is something found.
             self._fault = error
-            raise Enough from error
+            raise SearchOver from error
         return self._weigh(scenario, played)
 
-    def _over(self) -> Enough:
+    def _over(self) -> SearchOver:
         self.out_of_time = self.failing is None
-        return Enough()
+        return SearchOver()
 
     def _weigh(self, scenario: Scenario, played: ScenarioResult) -> bool:
         if self.failing is None:
@@ -202,7 +202,7 @@ class Search:
         wrong = self._keep(scenario, played)
         self._tell(self)
         if self.undecided is not None:
-            raise Enough
+            raise SearchOver
         return wrong
 
     def _keep(self, scenario: Scenario, played: ScenarioResult) -> bool:

@@ -12,7 +12,7 @@ from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Ma
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.message_words import text_of_fact
 from multilang_cli.reports.model import ExcerptLine
-from multilang_cli.transcript.joined import Joined
+from multilang_cli.transcript.joined import ChunkedText
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ def excerpt_of(
 
 def _stderr_without(chunks: Sequence[Event], secrets: Redactor) -> dict[int, bytes]:
     """The last chunks of stderr without secrets, which may be parted among them, by their seq."""
-    joined = Joined()
+    joined = ChunkedText()
     return {each.seq: secrets.text(secrets.chunk(each.raw, joined)) for each in chunks}
 
 

@@ -14,7 +14,7 @@ from multilang_cli.reports.formats.screen import render_recordings
 from multilang_cli.reports.grouping import troubles_of
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
-from multilang_cli.subject.recordings import paths_of, spare
+from multilang_cli.subject.recordings import paths_of, refuse_overwriting
 from multilang_cli.terminal.output import stdout_may_close
 
 
@@ -35,7 +35,7 @@ def lint_given(flags: LintFlags) -> int:
     """Judge the transcripts; returns the exit code. Raises CommandError."""
     reports = checked_reports(flags.report)
     console = console_of(flags.color)
-    spare("lint", (each.path for each in reports), paths_of("lint", flags.transcripts))
+    refuse_overwriting("lint", (each.path for each in reports), paths_of("lint", flags.transcripts))
     result, rulebook = judged(
         "lint",
         flags.transcripts,

@@ -13,7 +13,7 @@ from multilang_cli.recordings.lint import LintFlags, lint_given
 from multilang_cli.reports.evidence.bundle import PAGE, BundleError, pack, unpack
 from multilang_cli.reports.formats.registry import ReportError, put, why_not_writable
 from multilang_cli.reports.html.page import to_html
-from multilang_cli.subject.recordings import paths_of, spare
+from multilang_cli.subject.recordings import paths_of, refuse_overwriting
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
 
@@ -52,7 +52,7 @@ def _make(transcripts: Sequence[str], output: str | None, bundle: str | None, st
     for path in outputs:
         if why := why_not_writable(path):
             raise CommandError(f"report: {why}.")
-    spare("report", outputs, paths_of("report", transcripts))
+    refuse_overwriting("report", outputs, paths_of("report", transcripts))
     result, rulebook = judged("report", transcripts, storm, twice=True)
     try:
         if output is not None:

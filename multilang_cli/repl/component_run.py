@@ -186,7 +186,7 @@ class ComponentRun:
         self.steps.append((operation, arguments))
 
     def hold_task_ids(self) -> None:
-        """From now on a person answers emits."""
+        """Hold task ids back, for a person to give."""
         self.session.stdin.hold_task_ids = True
         self._asked_before = self.asked
         self.did("hold_task_ids")

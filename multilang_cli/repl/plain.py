@@ -32,7 +32,7 @@ def run_commands(driver: Driver, stdin: int) -> None:
 
 
 def _lines(driver: Driver, stdin: int) -> Iterator[str]:
-    """Lines as they come; the component is listened to in between."""
+    """Read lines as they come, and listen to the component in between."""
     rest = b""
     while True:
         while not select.select([stdin], [], [], LISTENS_EVERY)[0]:

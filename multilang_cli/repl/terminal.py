@@ -47,7 +47,7 @@ class _Words(Completer):
         self._driver = driver
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Every word that begins as the one before the cursor."""
+        """Yield every word that begins as the one before the cursor."""
         del complete_event
         before = document.text_before_cursor
         word = before.rpartition(" ")[2]

@@ -20,7 +20,7 @@ SILENT_END = 0.5
 """Seconds without a word before a recording ends, from which on it had surely said all."""
 
 
-class Turned(NamedTuple):
+class FindingChange(NamedTuple):
     """A finding that is only there now (`change` new), or that was only there then (gone)."""
 
     change: Literal["new", "gone"]
@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
 
     compared: int
     differences: list[MessageDifference]
-    findings: list[Turned]
+    findings: list[FindingChange]
     lasting: list[Finding]
     ends: tuple[str, str]
     input: str
@@ -142,11 +142,11 @@ def _ends(then: Sequence[Event], now: Sequence[Event]) -> tuple[str, str]:
     return one, other
 
 
-def _turned(then: Sequence[Finding], now: Sequence[Finding]) -> tuple[list[Turned], list[Finding]]:
+def _turned(then: Sequence[Finding], now: Sequence[Finding]) -> tuple[list[FindingChange], list[Finding]]:
     """Findings that came and went, by fingerprint, and those that stay. Notes don't count: they are no breach."""
     before, after = ({f.fingerprint: f for f in reversed(side) if f.level != "note"} for side in (then, now))
-    new = [Turned("new", finding) for mark, finding in after.items() if mark not in before]
-    gone = [Turned("gone", finding) for mark, finding in before.items() if mark not in after]
+    new = [FindingChange("new", finding) for mark, finding in after.items() if mark not in before]
+    gone = [FindingChange("gone", finding) for mark, finding in before.items() if mark not in after]
     found = sorted([*new, *gone], key=lambda turned: turned.finding.seq)
     return found, sorted((f for mark, f in after.items() if mark in before), key=lambda f: f.seq)
 

@@ -13,7 +13,7 @@ from multilang_cli.replay.result import result_of
 from multilang_cli.replay.starting import tell
 from multilang_cli.reports.verdict import conclude
 from multilang_cli.subject.outputs import checked_reports, console_of
-from multilang_cli.subject.recordings import spare
+from multilang_cli.subject.recordings import refuse_overwriting
 from multilang_cli.terminal.exits import CommandError
 
 
@@ -35,7 +35,7 @@ def diff_given(flags: DiffFlags) -> int:
     reports, console = checked_reports(flags.report), console_of(flags.color)
     then, now = flags.then, flags.now
     before, after = recording_of("diff", then), recording_of("diff", now)
-    spare("diff", (each.path for each in reports), (*before.files, *after.files))
+    refuse_overwriting("diff", (each.path for each in reports), (*before.files, *after.files))
     if before.profile.kind != after.profile.kind:
         kinds = f"{then} is of a {before.profile.kind}, {now} of a {after.profile.kind}"
         raise CommandError(f"diff: {kinds}; two conversations with the same component are needed.")

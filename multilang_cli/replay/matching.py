@@ -96,7 +96,7 @@ def _likenesses(wanted: ComparisonOptions) -> list[Callable[[Said], Hashable | N
 
 
 def _change(then: Said, now: Said, wanted: ComparisonOptions) -> str:
-    """In words what changed in a message."""
+    """Describe what changed in a message."""
     if then.what != now.what:
         return f"{then.what} became {now.what}"
     words: list[str] = []

@@ -295,7 +295,7 @@ class RecordingPlayer:
         return not self.session.stdin.unwritten and waiting.stuck(self.session.process)
 
     def _answer_now(self) -> None:
-        """More emits ask for task ids than did then, and the component waits for them."""
+        """Answer an emit that did not ask for task ids then, and for which the component waits."""
         answer = self._router.answer(self._asks.popleft())
         self._put((answer, wire.encode(answer, self._recording.version)))
         batch, self._batch, self._size = self._batch, [], 0

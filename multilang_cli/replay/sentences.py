@@ -12,7 +12,7 @@ from multilang_cli.reports.model import ExcerptLine
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
-    from multilang_cli.replay.comparison import Comparison, Turned
+    from multilang_cli.replay.comparison import Comparison, FindingChange
     from multilang_cli.replay.matching import MessageDifference
     from multilang_cli.replay.said import Said
 
@@ -72,7 +72,7 @@ def finding_text(finding: Finding) -> str:
     return f"{finding.rule} ({finding.level}, event {finding.seq}): {finding.message}"
 
 
-def turned_text(turned: Turned) -> str:
+def turned_text(turned: FindingChange) -> str:
     """A finding that came or went, in a line."""
     lead = "found now, and not then" if turned.change == "new" else "found then, and not now"
     return f"{lead}: {finding_text(turned.finding)}"

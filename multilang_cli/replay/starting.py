@@ -18,7 +18,7 @@ from multilang_cli.replay.result import replay_result, result_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.subject.declared import not_started, one_declared
 from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
-from multilang_cli.subject.recordings import spare
+from multilang_cli.subject.recordings import refuse_overwriting
 from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import stdout_may_close
@@ -61,7 +61,7 @@ def replay_given(flags: ReplayFlags, take_over: TakeOver) -> int:
     flags = msgspec.structs.replace(flags, command=flags.words[1:])
     reports, console = checked_reports(flags.reports), console_of(flags.color)
     recording = _until(recording_of("replay", flags.words[0]), flags.until)
-    spare("replay", (each.path for each in reports), recording.files)
+    refuse_overwriting("replay", (each.path for each in reports), recording.files)
     wanted = wanted_of("replay", recording, flags.ignore, flags.comparing, flags.key)
     if flags.then not in {None, "repl"}:
         raise CommandError(f"replay: --then {flags.then[:60]!r}: only `repl` can come then.")

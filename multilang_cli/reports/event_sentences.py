@@ -52,7 +52,7 @@ def awaiting(waiting_for: str, seconds: float, waits: Waits) -> str:
 
 
 def _deadline(fact: Any) -> str:
-    """That a limit ran out. Who waits on whom stands in the finding; where there is no rule, it is said here."""
+    """Tell of a limit that ran out. Who waits on whom stands in the finding; where there is no rule, here."""
     awaited = _AWAITED[fact.waiting_for]
     vain = f"{awaited} will not come" if fact.proven else f"waited {fact.limit:g} s in vain for {awaited}"
     who = f": the component {fact.blocked}" if fact.blocked and fact.waiting_for == "output" else ""

@@ -110,6 +110,6 @@ def _between(known: dict[str, Fate], rule: Rule, release: str) -> Fate | None:
 
 
 def _effect(rule: Rule, when: str, release: str) -> Fate:
-    """As ``Rulebook.effects`` finds it, for any release."""
+    """The fate at any release, as ``Rulebook.effects`` has it for those that are known."""
     effects = sorted((e for e in rule.effects if e.when in {when, ""}), key=lambda e: e.when != when)
     return next((effect.fate for effect in effects if covers(effect.versions, release)), "unknown")

@@ -124,7 +124,7 @@ def explained_by(subject: SubjectResult, finding: Finding | None) -> str:
 
 
 def first_paragraph(text: str) -> str:
-    """Up to the first empty line."""
+    """The text up to its first empty line."""
     return text.strip().split("\n\n", 1)[0]
 
 

@@ -56,7 +56,7 @@ def lines_of(rows: Sequence[BundleRow]) -> Iterator[list[str]]:
 
 
 def _fitting(widths: list[int], room: int) -> Iterator[tuple[int, int]]:
-    """From where to where columns stand side by side."""
+    """Spans of columns that fit side by side."""
     begin, used = 0, 0
     for place, wide in enumerate(widths):
         used += wide + len(_APART)

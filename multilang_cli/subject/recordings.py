@@ -21,7 +21,7 @@ def paths_of(command: str, transcripts: Sequence[str]) -> list[str]:
     return [STDIN] if "-" in transcripts else [path for name in transcripts for path in _files_of(command, name)]
 
 
-def spare(command: str, outputs: Iterable[str | Path], recorded: Iterable[str | Path]) -> None:
+def refuse_overwriting(command: str, outputs: Iterable[str | Path], recorded: Iterable[str | Path]) -> None:
     """Refuse to write over a recording that is read. Raises CommandError."""
     # What can't be looked at, such as too long a name, is for whoever opens it to tell.
     files = [each for each in recorded if os.path.exists(each)]  # noqa: PTH110

@@ -55,12 +55,12 @@ class Bar:
         self._console.print(Text(text), soft_wrap=True)
 
     def __enter__(self) -> Self:
-        """The bar is drawn, as soon as there is anything to tell."""
+        """Draw the bar, as soon as there is anything to tell."""
         self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """The bar is gone."""
+        """Take the bar away."""
         self._progress.stop()
         sys.stderr.flush()
 

@@ -20,7 +20,7 @@ _SENT_AGAIN_AFTER = 0.01
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Both signals are KeyboardInterrupt. Whoever started us with a signal ignored, such as nohup, meant it."""
+    """Raise KeyboardInterrupt for both signals. Whoever started us with a signal ignored, such as nohup, meant it."""
     for number in _ENDING:
         if signal.getsignal(number) not in {signal.SIG_IGN, _unheeded}:
             signal.signal(number, _interrupted)

@@ -144,12 +144,12 @@ class _Log:
                 remark(f"{self._last}  ({time.monotonic() - self._began:.0f} s)")
 
     def __enter__(self) -> Self:
-        """The clock runs."""
+        """Start the clock."""
         self._clock.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """No line comes any more."""
+        """Stop the clock."""
         self._over.set()
         self._clock.join()
 

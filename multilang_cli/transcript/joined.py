@@ -15,7 +15,7 @@ LONGEST_LINE = 1024
 """Bytes of the line so far in which it is looked for what gives a secret away."""
 
 
-class Joined:
+class ChunkedText:
     """Remembers what came last of such a text, as it was written. `end`: its last bytes."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from multilang_cli.protocol.words.messages import Emit, Error, Handshake, Log, M
 from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.transcript.format import BAD, FRAMES, Header, decode_fact, encode
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
-from multilang_cli.transcript.joined import LONGEST_LINE, Joined
+from multilang_cli.transcript.joined import LONGEST_LINE, ChunkedText
 from multilang_cli.transcript.secrets import HIDDEN, Found, hide, hide_words, in_words, is_name, redacted, texts_of
 from multilang_cli.transcript.spellings import pattern_of, spellings
 
@@ -67,7 +67,7 @@ class Redactor:
         self._patterns = GIVEN.patterns
         self._handshaken = self._in_lines = False
         self._longest, self._all = 0, b""
-        self._stderr = Joined()
+        self._stderr = ChunkedText()
         self._pieces_said = b""
         self.idle = False
         for found in (redacted(settings, self._names)[1], in_words(words), GIVEN.found):
@@ -245,7 +245,7 @@ class Redactor:
         shown = self._by_pattern(shown, keys)
         return clean if shown == text else shown.encode("utf-8", "surrogateescape")
 
-    def chunk(self, raw: bytes, joined: Joined, keys: set[str] | None = None) -> bytes:
+    def chunk(self, raw: bytes, joined: ChunkedText, keys: set[str] | None = None) -> bytes:
         """A chunk of the text `joined` without secrets, nor a piece of one that other chunks hold as well."""
         keys = set() if keys is None else keys
         shown, done = b"", 0
@@ -257,7 +257,7 @@ class Redactor:
         joined.take(raw, max(self._longest, LONGEST_LINE))
         return shown + self._told(raw[done:], keys)
 
-    def _parted(self, raw: bytes, joined: Joined, keys: set[str]) -> Iterator[tuple[int, int]]:
+    def _parted(self, raw: bytes, joined: ChunkedText, keys: set[str]) -> Iterator[tuple[int, int]]:
         """The places in a chunk of secrets that begin before it, or that it ends within."""
         before = joined.end
         for begin, end, key in joined.shapes(raw, self._patterns):

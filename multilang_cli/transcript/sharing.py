@@ -1,4 +1,4 @@
-"""Whose line is this? Conversations that share files, or whose parts stand in several, told apart as they are read."""
+"""Conversations that share files, or whose parts stand in several, told apart as they are read."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Sink(Protocol):
         """Write what is kept."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Take no more lines."""
 
 
 class TranscriptWriter:

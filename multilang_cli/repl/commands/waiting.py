@@ -44,7 +44,7 @@ def _tell_in_vain(driver: Driver, what: str) -> None:
 
 
 def _wait_quiet(driver: Driver, seconds: float | None) -> bool:
-    """It has read everything and said what it had to say."""
+    """Wait until it has read everything and said what it had to say."""
     session = driver.life.session
     driver.life.did("quiet")
     until = session.now + (driver.limit("output", seconds))
@@ -57,7 +57,7 @@ def _wait_quiet(driver: Driver, seconds: float | None) -> bool:
 
 
 def _wait_settle(driver: Driver, seconds: float | None) -> bool:
-    """Every tuple is acked or failed."""
+    """Wait until every tuple is acked or failed."""
     if driver.setup.profile.kind != "bolt":
         raise Misuse("wait settle: a bolt settles tuples; of a spout, wait for sync")
     driver.life.did("settle")
@@ -72,14 +72,14 @@ def _wait_settle(driver: Driver, seconds: float | None) -> bool:
 
 
 def _wait_heartbeat(driver: Driver, seconds: float | None) -> bool:
-    """Every heartbeat is answered."""
+    """Wait until every heartbeat is answered."""
     if driver.setup.profile.kind != "bolt":
         raise Misuse("wait heartbeat: only bolts are sent heartbeats")
     return driver.life.bolt.wait_beat(driver.limit("heartbeat", seconds))
 
 
 def _wait_sync(driver: Driver, seconds: float | None) -> bool:
-    """The command that is out is answered; of a bolt, every heartbeat."""
+    """Wait until the command that is out is answered; of a bolt, every heartbeat."""
     if driver.setup.profile.kind == "bolt":
         return _wait_heartbeat(driver, seconds)
     if not driver.life.spout.asked:
@@ -88,20 +88,20 @@ def _wait_sync(driver: Driver, seconds: float | None) -> bool:
 
 
 def _wait_pid(driver: Driver, seconds: float | None) -> bool:
-    """It has said its first message."""
+    """Wait for its first message."""
     life = driver.life
     return life.session.wait(lambda: life.said_pid, driver.limit("pid", seconds), "pid")
 
 
 def _wait_emit(driver: Driver, seconds: float | None) -> bool:
-    """It has emitted once more."""
+    """Wait for one more emit."""
     life, before = driver.life, driver.life.emitted
     limit = driver.limit("output", seconds)
     return life.session.wait(lambda: life.emitted > before, limit, "output")
 
 
 def _wait_exit(driver: Driver, seconds: float | None) -> bool:
-    """It has ended."""
+    """Wait for its end."""
     session = driver.life.session
     limit = driver.limit("output", seconds)
     session.wait(lambda: session.exit is not None, limit, "output")

@@ -15,7 +15,7 @@ from multilang_cli.replay.starting import subject_for
 from multilang_cli.reports.counting import counted
 from multilang_cli.subject.declared import not_started
 from multilang_cli.subject.outputs import write_json
-from multilang_cli.subject.recordings import spare
+from multilang_cli.subject.recordings import refuse_overwriting
 from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write
@@ -43,7 +43,7 @@ def shrink_given(flags: ShrinkFlags) -> int:
     """Shrink what the command line says. Raises CommandError."""
     output, flags = flags.output, msgspec.structs.replace(flags, command=flags.words[1:])
     recording = recording_of("shrink", flags.words[0])
-    spare("shrink", [output], recording.files)
+    refuse_overwriting("shrink", [output], recording.files)
     if output.is_dir():
         raise CommandError(f"shrink: -o {output}: that is a directory; name a file in it.")
     if output.exists() and not output.is_file():

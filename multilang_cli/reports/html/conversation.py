@@ -47,7 +47,7 @@ class Count(NamedTuple):
     size: int = 0
 
 
-class Told:
+class PageConversation:
     """A conversation that is read for a page. `lead`: the id of its section, which the ids of others begin with.
 
     `subject`: what was found in it; `explainer`: for the Storm version that it was judged for; `detailed`: with

@@ -99,7 +99,7 @@ class Keeper:
         return len(self._tail)
 
     def leave_out(self, count: int) -> list[Row]:
-        """Forget the oldest that nobody asked for; gives them."""
+        """Forget the oldest that nobody asked for, and return them."""
         self.left_out += count
         return [self._tail.popleft() for _ in range(count)]
 
@@ -132,7 +132,7 @@ def columns_of(rows: Iterable[Row]) -> tuple[Columns, tuple[str, ...], tuple[str
 
 
 def _spans(wanted: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """From which seq to which events are kept, in order; spans that touch are one."""
+    """Spans of seqs around those that are wanted, in order; spans that touch are one."""
     span: tuple[int, int] | None = None
     for seq in sorted(set(wanted)):
         if span is not None and seq - KEPT_AROUND_FINDING <= span[1]:

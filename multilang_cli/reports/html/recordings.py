@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.reports.combined import parts_of
 from multilang_cli.reports.grouping import SHOWN_FIRST
-from multilang_cli.reports.html.conversation import Told
+from multilang_cli.reports.html.conversation import PageConversation
 from multilang_cli.reports.html.findings import Explainer
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.read import Happened
@@ -44,7 +44,7 @@ class Recordings:
     def __init__(self, result: RunResult, rulebook: Rulebook, budget: EventBudget, *, detailed: bool) -> None:
         self._rulebook, self._budget = rulebook, budget
         self._wanted, left_out = _chosen(result, DETAILED if detailed else 0)
-        self._told: dict[str, Told] = {}
+        self._told: dict[str, PageConversation] = {}
         self.notes = [f"{left_out} more conversations are recorded, but not on this page"] if left_out else []
         self._read()
         self.told = [
@@ -59,7 +59,7 @@ class Recordings:
         return self._leads.get(id(subject))
 
     def _read(self) -> None:
-        here: dict[int, Told] = {}
+        here: dict[int, PageConversation] = {}
         paths = dict.fromkeys(path for wanted in self._wanted for path in _paths(wanted.subject))
         missing = [path for path in paths if not os.access(path, os.R_OK)]
         self.notes += [f"{path}: the recording can't be read any more" for path in missing]
@@ -71,11 +71,11 @@ class Recordings:
             elif isinstance(entry, Header) and number not in here:
                 self._hear(number, path, entry, here)
 
-    def _hear(self, number: int, path: str, header: Header, here: dict[int, Told]) -> None:
+    def _hear(self, number: int, path: str, header: Header, here: dict[int, PageConversation]) -> None:
         wanted = self._subject_of(path, header)
         if wanted is not None:
             explainer = Explainer(self._rulebook, wanted.storm)
-            here[number] = self._told[wanted.lead] = Told(
+            here[number] = self._told[wanted.lead] = PageConversation(
                 wanted.lead,
                 header,
                 wanted.subject,

@@ -105,7 +105,7 @@ class TreeSteps:
             root.add(event)
 
     def _end(self, key: str, event: Event, how: str) -> None:
-        """Of trees that are over, a few of each kind are kept."""
+        """End a tree; of those that are over, a few of each kind are kept."""
         root = self._roots.get(key)
         if root is None:
             return
@@ -124,7 +124,7 @@ class TreeSteps:
         return frozenset(self._rules[e.seq] for e in root.events if e.seq in self._rules), root.ended
 
     def _chosen(self) -> list[_RootEvents]:
-        """One of each kind before a second of any; those with findings first, then open ones, failed ones, others."""
+        """The trees to show: one of each kind before a second; findings first, then open, failed, others."""
         met: Counter[_Kind] = Counter()
         ranked = []
         for place, root in enumerate(self._roots.values()):

@@ -38,7 +38,7 @@ LEGEND = (
 )
 
 
-class Wrong(NamedTuple):
+class LibraryFault(NamedTuple):
     """One thing that is wrong with a library: the first trouble that shows it, in which parts and cases it is."""
 
     first: CellTrouble
@@ -51,7 +51,7 @@ class Wrong(NamedTuple):
         return self.first.known or self.first.reason
 
 
-def wrong_with(library: Library) -> list[Wrong]:
+def wrong_with(library: Library) -> list[LibraryFault]:
     """Faults of a library, each once."""
     found: dict[tuple[object, ...], list[tuple[str, CellTrouble]]] = {}
     for part in library.parts:
@@ -59,7 +59,9 @@ def wrong_with(library: Library) -> list[Wrong]:
             key = (trouble.verdict, trouble.known or trouble.reason, trouble.rules)
             found.setdefault(key, []).append((part.name, trouble))
     return [
-        Wrong(all_[0][1], tuple(dict.fromkeys(part for part, _ in all_)), tuple(dict.fromkeys(t.case for _, t in all_)))
+        LibraryFault(
+            all_[0][1], tuple(dict.fromkeys(part for part, _ in all_)), tuple(dict.fromkeys(t.case for _, t in all_))
+        )
         for all_ in found.values()
     ]
 

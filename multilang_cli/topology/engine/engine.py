@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from multilang_cli.driver.pipes import TO_READ
-from multilang_cli.driver.together import Together
+from multilang_cli.driver.process_selector import ProcessSelector
 from multilang_cli.topology.ackers import acker_of, rotations
 from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.agenda import Agenda
@@ -67,7 +67,7 @@ class Engine:
         self._listeners = listeners
         self._acting = acting
         self._start = time.monotonic()
-        self._together: Together[BoltTask | SpoutTask] = Together()
+        self._together: ProcessSelector[BoltTask | SpoutTask] = ProcessSelector()
         self._heard: set[BoltTask | SpoutTask] = set()
         self._soon: list[Callable[[], object]] = []
         self._silent = ""

@@ -87,13 +87,13 @@ class FaultActions:
         if isinstance(side := self._engine.sides.get(task), BoltTask):
             side.holds_heartbeats = hold
 
-    def tamper(self, task: int, change: Callable[[bytes], bytes] | None) -> None:
+    def alter(self, task: int, change: Callable[[bytes], bytes] | None) -> None:
         """Have what a process says changed before Storm sees it, as it is read: any piece of its stdout; None ends it.
 
         The judge takes it for the component's own words.
         """
         if (side := self._engine.sides.get(task)) is not None:
-            side.session.pump.tamper = change
+            side.session.pump.alter = change
 
     def repeat(self, task: int) -> int:
         """Deliver the tuple once more that a bolt's task was sent last, queued or open; its number, or 0."""

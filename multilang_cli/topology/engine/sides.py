@@ -87,7 +87,7 @@ class TaskSide:
         """Of what is found behind an event that Storm does not survive, nobody hears: it was read together with it."""
         if self.excused:
             found = [each for each in found if each.rule not in self.excused]
-        if self.session.pump.deaf_from is None:
+        if self.session.pump.ignored_from is None:
             self._look_ahead(found)
         kept = [each for each in found if self._fatal is None or each.seq <= self._fatal]
         return kept[: MOST_FINDINGS - len(self.session.findings)]
@@ -102,7 +102,7 @@ class TaskSide:
         """Storm's worker dies of what its version does not survive; of what comes after it hears nothing."""
         outlook = self.session.judge.outlook()[self._place]
         if outlook.fate == "dies" and outlook.seq is not None and outlook.rule not in self.excused:
-            self.session.pump.deaf_from = self._fatal = outlook.seq
+            self.session.pump.ignored_from = self._fatal = outlook.seq
             every = (*found, *self.session.findings)
             about = (each for each in every if (each.rule, each.seq) == (outlook.rule, outlook.seq))
             self.die(next((each.message for each in about), outlook.rule or ""))
@@ -110,8 +110,8 @@ class TaskSide:
     def die(self, why: str) -> None:
         """Have its worker die; the first reason counts."""
         self.death = self.death or why
-        if self.session.pump.deaf_from is None:
-            self.session.pump.deaf_from = self.session.events.seq
+        if self.session.pump.ignored_from is None:
+            self.session.pump.ignored_from = self.session.events.seq
 
     def check_alive(self) -> str:
         """The reason why its worker dies, "" if it need not; called after every round."""

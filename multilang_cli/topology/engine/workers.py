@@ -16,7 +16,7 @@ from multilang_cli.topology.engine.wiring import profile_of
 from multilang_cli.topology.history import Died, Launched
 from multilang_cli.topology.tasks import merged_conf
 from multilang_cli.transcript.format import Header
-from multilang_cli.transcript.joined import Joined
+from multilang_cli.transcript.joined import ChunkedText
 from multilang_cli.transcript.naming import fit_for_a_file
 from multilang_cli.transcript.recording import Recording
 
@@ -44,7 +44,7 @@ class StderrFile:
     def __init__(self, path: Path, redactor: Redactor) -> None:
         self.path = path
         self._redactor = redactor
-        self._joined = Joined()
+        self._joined = ChunkedText()
         self._size = 0
 
     def add(self, data: bytes) -> None:

@@ -161,7 +161,7 @@ class Injector:
             self._engine.soon(partial(self._actions.kill_task, task, why))
             return data[: max(1, len(data) // 2)]
 
-        self._actions.tamper(task, tear)
+        self._actions.alter(task, tear)
 
     def _garbage(self, number: int, fault: Fault) -> None:
         task, done = _task(fault), self._awaited(number)
@@ -171,11 +171,11 @@ class Injector:
             head, end, rest = data.partition(_END)
             if not end:
                 return data
-            self._actions.tamper(task, None)
+            self._actions.alter(task, None)
             done()
             return head + end + GARBAGE + rest
 
-        self._actions.tamper(task, garble)
+        self._actions.alter(task, garble)
 
     def _late(self, _: int, fault: Fault) -> Callable[[], object]:
         session, agenda = self._engine.sides[_task(fault)].session, self._engine.agenda

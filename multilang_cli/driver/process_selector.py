@@ -18,8 +18,8 @@ _WITHOUT_PIDFD = 0.02
 Owner = TypeVar("Owner")
 
 
-class Together(Generic[Owner]):
-    """Processes, each with its owner: whoever is told what can be done now. Not for use by several threads."""
+class ProcessSelector(Generic[Owner]):
+    """Selects the processes that something can be done with now, each by its owner. Not for use by several threads."""
 
     def __init__(self) -> None:
         self._poller = select.poll()
