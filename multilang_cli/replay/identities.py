@@ -27,10 +27,10 @@ class Identities:
         for event in then:
             body = event.body
             if isinstance(body, Emit) and body.id is not None:
-                keys[_plain(body.id)] = key = wanted.identity(body)
+                keys[id_key(body.id)] = key = wanted.identity(body)
                 self._expected[key] = self._expected.get(key, 0) + 1
-            elif isinstance(body, SpoutCommand) and body.command in {"ack", "fail"} and _plain(body.id) in keys:
-                self._acked[event.seq] = keys[_plain(body.id)]
+            elif isinstance(body, SpoutCommand) and body.command in {"ack", "fail"} and id_key(body.id) in keys:
+                self._acked[event.seq] = keys[id_key(body.id)]
         self._strange: deque[Any] = deque()
 
     def emitted(self, emit: Emit) -> None:
@@ -80,5 +80,6 @@ class TaskIdReplies:
         return found.popleft() if found else recorded
 
 
-def _plain(id_: Any) -> str:
+def id_key(id_: Any) -> str:
+    """A message id, any JSON value, as what it is known by."""
     return json.dumps(id_, sort_keys=True)

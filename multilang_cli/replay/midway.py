@@ -6,7 +6,6 @@ all that is said about them, are left out of what is played and compared.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.words.events import Activation, Event
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
+from multilang_cli.replay.identities import id_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ class _Selector:
             return bool(self._asks) and self._asks.popleft()
         if isinstance(body, SpoutCommand):
             # Nothing can be settled that was never emitted, and nothing be heard in answer to it.
-            self._skipping = body.command in {"ack", "fail"} and _plain(body.id) not in self._emitted
+            self._skipping = body.command in {"ack", "fail"} and id_key(body.id) not in self._emitted
             self._asked += 1
             return not self._skipping
         if isinstance(body, TupleMsg):
@@ -105,7 +105,7 @@ class _Selector:
             if body.wants_task_ids:
                 self._asks.append(kept)
             if kept and body.id is not None:
-                self._emitted.add(_plain(body.id))
+                self._emitted.add(id_key(body.id))
         return kept
 
     def _synced(self) -> bool:
@@ -134,7 +134,3 @@ class _Selector:
             self._open.discard(body.id)
             self._unsure = self._unsure and (bool(self._open) or (self._known is None and before))
         return before or unsure
-
-
-def _plain(id_: Any) -> str:
-    return json.dumps(id_, sort_keys=True)

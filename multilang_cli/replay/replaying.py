@@ -14,9 +14,6 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.session import Session
-from multilang_cli.protocol.storm.reading import read
-from multilang_cli.protocol.wire import encoding as wire
-from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.events import Event
 from multilang_cli.protocol.words.verdicts import Finding, Outlook
 from multilang_cli.replay.player import RecordingPlayer
@@ -24,7 +21,7 @@ from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.subject.options import Component
 from multilang_cli.subject.settings import with_flags
 from multilang_cli.subject.subject import Subject
-from multilang_cli.transcript.format import FRAMES
+from multilang_cli.transcript.reader import without_secrets_in
 from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.write import TranscriptWriter
 
@@ -83,15 +80,8 @@ class _EventCollector:
 
     def take(self, events: Sequence[Event], _: object, /) -> None:
         """Keep all events."""
-        self.events += events if self._redactor.idle else map(self._hidden, events)
-
-    def _hidden(self, event: Event) -> Event:
-        changed, keys = self._redactor.event(event)
-        if not keys or changed.channel not in FRAMES:
-            return changed
-        text = frame_text(changed.raw)
-        body = wire.decode(text) if changed.channel == "in" else read(text, raw=changed.raw)
-        return msgspec.structs.replace(changed, body=body)
+        idle = self._redactor.idle
+        self.events += events if idle else (without_secrets_in(event, self._redactor) for event in events)
 
 
 def replayed_to(declared: Declared, recording: JudgedRecording) -> Subject:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,8 +62,7 @@ def _language(kind: str, name: str | None) -> Language:
     if name is None:
         raise CommandError(f"new: in which language? Say --language with one of {listed}.")
     if name.lower() not in known:
-        near = get_close_matches(name.lower(), known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else "."
+        hint = did_you_mean(name.lower(), known, ".")
         what = "language" if kind in NAMES else "testee in"
         other = "" if kind in NAMES else " For another, write it by hand: `mlcheck docs testees` has the contract."
         raise CommandError(f"new: there is no {what} {name[:60]!r}{hint} There are {listed}.{other}")

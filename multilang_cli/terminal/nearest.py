@@ -12,10 +12,12 @@ _LONGEST_LISTED = 15
 _LONGEST_NEAR = 200
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``; did you mean X?``, or ``; known are X, Y.`` where nothing is near and few are known, or ``.``."""
+def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
+    """``; did you mean X?``, else `otherwise`, else ``; known are X, Y.`` where few are known, else ``.``."""
     names = list(known)
     near = get_close_matches(name[:_LONGEST_NEAR], names, n=1)
     if near:
         return f"; did you mean {near[0]}?"
+    if otherwise is not None:
+        return otherwise
     return f"; known are {', '.join(names)}." if 0 < len(names) <= _LONGEST_LISTED else "."

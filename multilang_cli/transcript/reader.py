@@ -6,13 +6,15 @@ from base64 import b64decode
 from itertools import compress
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from multilang_cli.protocol.storm.reading import read as read_text
 from multilang_cli.protocol.storm.reading import read_frame, read_lines
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frame, frame_text
 from multilang_cli.protocol.words.events import Chunk, Event, Gap
-from multilang_cli.protocol.words.messages import Malformed
+from multilang_cli.protocol.words.messages import Malformed, Pid
 from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Channel
     from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Message
     from multilang_cli.transcript.format import PlainLine
+    from multilang_cli.transcript.redact import Redactor
 
 
 class ConversationReader:
@@ -133,6 +136,17 @@ class ConversationReader:
 def _size(lines: bytes, count: int) -> int:
     """The size of the frames whose texts are `lines`."""
     return len(lines) + count * len(TERMINATOR) - (count - 1) if count else 0
+
+
+def without_secrets_in(event: Event, redactor: Redactor) -> Event:
+    """An event without secrets, in its bytes and in what is read of them."""
+    clean, keys = redactor.event(event)
+    if not keys or clean.channel not in FRAMES:
+        return clean
+    text = frame_text(clean.raw)
+    is_pid = isinstance(event.body, Pid)
+    said = wire.decode(text) if clean.channel == "in" else read_text(text, expecting_pid=is_pid, raw=clean.raw)
+    return msgspec.structs.replace(clean, body=said)
 
 
 def reader_of(header: Header, version: str, before: ConversationReader | None) -> ConversationReader:

@@ -14,6 +14,7 @@ from multilang_cli.repl.trees import show_trees
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.trees import Trees
+from multilang_cli.terminal.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -89,11 +90,7 @@ def _explain(driver: Driver, rest: str) -> None:
             raise Misuse("expected a rule: explain ack-twice")
         rest = met[-1]
     if rest not in rules:
-        from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
-
-        near = get_close_matches(rest, rules, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise Misuse(f"there is no rule {rest[: parsing.SHOWN_OF_INPUT]!r}{hint}")
+        raise Misuse(f"there is no rule {rest[: parsing.SHOWN_OF_INPUT]!r}{did_you_mean(rest, rules, '')}")
     from multilang_cli.reports.explaining.explain import render_rule  # noqa: PLC0415 (slow to import)
     from multilang_cli.reports.page import make_console  # noqa: PLC0415
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+
+from multilang_cli.terminal.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,8 +51,7 @@ def command_of(commands: CommandTable[Holder], name: str) -> ReplCommand[Holder]
     """The command `name`. Raises Misuse that names the nearest."""
     if name in commands:
         return commands[name]
-    near = get_close_matches(name, commands, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "; `help` shows all"
+    hint = did_you_mean(name, commands, "; `help` shows all")
     raise Misuse(f"there is no command {name[:SHOWN_OF_NAME]!r}{hint}")
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli.protocol.words.messages import Emit, Handshake, SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.replay.identities import id_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ class _Sorter:
                 unit.append(seq)
             return
         if isinstance(body, SpoutCommand) and body.command in {"ack", "fail"}:
-            unit = self._by_id.get(json.dumps(body.id, sort_keys=True))
+            unit = self._by_id.get(id_key(body.id))
             if unit is not None:
                 unit.append(seq)
                 self._last = unit
@@ -76,4 +76,4 @@ class _Sorter:
         if emit.wants_task_ids:
             self._asks.append(unit)
         if emit.id is not None and unit is not None:
-            self._by_id[json.dumps(emit.id, sort_keys=True)] = unit
+            self._by_id[id_key(emit.id)] = unit

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.protocol.judge.context import storm_timeout
-from multilang_cli.protocol.storm.reading import read
-from multilang_cli.protocol.wire import encoding as wire
-from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.events import Redacted
-from multilang_cli.protocol.words.messages import Pid
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.failure import exit_in_words
 from multilang_cli.reports.html.document import CHANNELS, ConversationSection, FactsSection, SectionColumn, TableSection
@@ -22,7 +18,7 @@ from multilang_cli.reports.html.latency import Latency
 from multilang_cli.reports.html.showing import shown
 from multilang_cli.reports.html.threads import Threads
 from multilang_cli.reports.html.tree_steps import MOST_TREES, TreeSteps
-from multilang_cli.transcript.format import FRAMES
+from multilang_cli.transcript.reader import without_secrets_in
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
@@ -93,7 +89,7 @@ class PageConversation:
             self.unordered += 1
             return
         self._seq, self._t = event.seq, event.t
-        event = event if self._redactor.idle else self._cleaned(event)
+        event = event if self._redactor.idle else without_secrets_in(event, self._redactor)
         thread = self._threads.of(event)
         if self.detailed:
             self._latency.take(event)
@@ -104,15 +100,6 @@ class PageConversation:
         self.counts[channel, kind] = Count(count.events + 1, count.size + len(event.raw))
         self._keeper.take(Row(self.events, event.seq, event.t, channel, kind, head, text, len(event.raw), thread))
         self.events += 1
-
-    def _cleaned(self, event: Event) -> Event:
-        """An event without secrets, in its bytes and in what is read of them."""
-        clean, keys = self._redactor.event(event)
-        if not keys or event.channel not in FRAMES:
-            return clean
-        text = frame_text(clean.raw)
-        read_as = wire.decode(text) if event.channel == "in" else read(text, expecting_pid=isinstance(event.body, Pid))
-        return msgspec.structs.replace(clean, body=read_as)
 
     def sections(self) -> Iterator[AnySection]:
         """Everything there is to show, once all was taken."""
