@@ -12,6 +12,7 @@ from multilang_cli.replay.sentences import (
     title_of,
 )
 from multilang_cli.reports.counting import counted
+from multilang_cli.reports.formats.console import show_header
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.page import Page
 
@@ -29,8 +30,12 @@ NAMED_DIFFERENCES = 3
 MOST_LINES = 3
 """Lines that one message may take."""
 _STYLES = {"changed": "bold yellow", "missing": "bold red", "new": "bold red", "order": "bold yellow"}
-_WORDS = {0: ("SAME", "bold green"), 1: ("DIFFERENT", "bold red"), 3: ("NO FIRST MESSAGE", "bold red")}
-_MORE_WORDS = {6: ("INCONCLUSIVE", "bold yellow"), 130: ("INTERRUPTED", "bold yellow")}
+_WORDS = {
+    0: ("SAME", "bold green"),
+    3: ("NO FIRST MESSAGE", "bold red"),
+    6: ("INCONCLUSIVE", "bold yellow"),
+    130: ("INTERRUPTED", "bold yellow"),
+}
 
 
 def show(comparison: Comparison, result: RunResult, console: Console, *, quiet: bool = False) -> None:
@@ -38,18 +43,14 @@ def show(comparison: Comparison, result: RunResult, console: Console, *, quiet: 
     page = Page(console)
     if not quiet:
         _show_all(page, comparison, result)
-    word, style = {**_WORDS, **_MORE_WORDS}.get(result.exit_code, ("DIFFERENT", "bold red"))
+    word, style = _WORDS.get(result.exit_code, ("DIFFERENT", "bold red"))
     page.para(summary_of(comparison), label=word, label_style=style, hang=len(word) + 2)
     if result.next_command and not quiet:
         page.line(f"Next: {result.next_command}")
 
 
 def _show_all(page: Page, comparison: Comparison, result: RunResult) -> None:
-    page.para(f"{result.tool.name} {result.tool.version}, {result.suite.name}, Storm {result.storm}", "bold")
-    why = ", ".join(part for part in (result.component.kind, result.component.why) if part)
-    page.line(" ".join(result.component.command) + (f"  ({why})" if why else ""), indent=2)
-    for note in result.notes:
-        page.para(note, label="Note:", label_style="yellow", indent=2, hang=8)
+    show_header(page, (result,))
     if comparison.input:
         page.para(comparison.input, label="told", label_style="bold red", indent=2, hang=11)
     alike: dict[tuple[str, str, str], list[MessageDifference]] = {}

@@ -127,7 +127,7 @@ def next_command(result: RunResult) -> str:
 
 def _show_run(page: Page, parts: Sequence[RunResult], rulebook: Rulebook) -> None:
     """One component: on one Storm version all there is to say, on several all but the sum."""
-    _show_header(page, parts)
+    show_header(page, parts)
     if len(parts) > 1:
         show_table(page, parts)
     groups = groups_in(parts)
@@ -141,7 +141,8 @@ def _show_run(page: Page, parts: Sequence[RunResult], rulebook: Rulebook) -> Non
         show_summary(page, parts[0])
 
 
-def _show_header(page: Page, parts: Sequence[RunResult]) -> None:
+def show_header(page: Page, parts: Sequence[RunResult]) -> None:
+    """Show what was run, on which Storm versions, and the notes on it."""
     result = parts[-1]
     storms = ", ".join(part.storm for part in parts)
     page.para(f"{result.tool.name} {result.tool.version}, {result.suite.name}, Storm {storms}", "bold")
