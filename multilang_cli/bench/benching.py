@@ -15,7 +15,7 @@ from rich.table import Table
 from multilang_cli import __version__
 from multilang_cli.bench.measuring import NoFirstMessageError, measure, told
 from multilang_cli.bench.paging import page_of
-from multilang_cli.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
+from multilang_cli.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of, three_digits
 from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.reports.formats.registry import write_whole
@@ -257,15 +257,18 @@ def _table(candidate: Candidate, longest: float, room: int) -> Table:
     for name in [*names, *([""] if bar > 0 else [])]:
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     for cell in candidate.cells:
-        trips = [_time(cell.trips.get(name)) for name in ("p50", "p99", "p999", "max")]
-        more = [_number(cell.emits)] if spout else [_time(cell.beats.get(name)) for name in ("p50", "max")]
-        row = [str(cell.window), _number(cell.rate), *trips, *more, f"{cell.cpu:.0%}", _number(cell.memory)]
+        trips = [_time(cell.round_trip_us.get(name)) for name in ("p50", "p99", "p999", "max")]
+        more = [three_digits(cell.emits)] if spout else [_time(cell.heartbeat_us.get(name)) for name in ("p50", "max")]
+        row = [
+            str(cell.window),
+            three_digits(cell.rate),
+            *trips,
+            *more,
+            f"{cell.cpu:.0%}",
+            three_digits(cell.memory_mib),
+        ]
         table.add_row(*row, *(["█" * max(1, round(bar * cell.rate / longest))] if bar > 0 else []))
     return table
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 (three digits)
 
 
 def _time(micros: float | None) -> str:

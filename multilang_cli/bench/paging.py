@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log10
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.bench.summing import three_digits
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.html.document import (
     AnySection,
@@ -113,7 +114,7 @@ def _row(command: str, cell: dict[str, Any]) -> tuple[str | float | Cell, ...]:
 def _number(value: float | None) -> Cell:
     if value is None:
         return Cell(text="-")
-    return Cell(text=f"{value:,.0f}" if value >= 100 else f"{value:.3g}", value=value)  # noqa: PLR2004 (three digits)
+    return Cell(text=three_digits(value), value=value)
 
 
 def _ratios(ratios: Sequence[dict[str, Any]]) -> TableSection:

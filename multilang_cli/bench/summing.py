@@ -21,18 +21,17 @@ SHARES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 class WindowFigures(NamedTuple):
     """One command at one window: medians over the rounds, round trips of all of them.
 
-    Times in microseconds but for `silence`, which is in seconds. `cpu`: seconds of CPU time a second; `memory`: MiB,
-    the most of any round.
+    The longest silence and the memory are the most of any round. `cpu`: seconds of CPU time a second.
     """
 
     window: int
     rates: tuple[float, ...]
     emits: float
-    trips: dict[str, float]
-    beats: dict[str, float]
-    silence: float
+    round_trip_us: dict[str, float]
+    heartbeat_us: dict[str, float]
+    silence_s: float
     cpu: float
-    memory: float
+    memory_mib: float
 
     @property
     def rate(self) -> float:
@@ -46,11 +45,11 @@ def cell_of(rounds: Sequence[Measured]) -> WindowFigures:
         window=rounds[0].window,
         rates=tuple(each.rate for each in rounds),
         emits=median(each.emits for each in rounds),
-        trips=_times([each.trips for each in rounds]),
-        beats=_times([each.beats for each in rounds]),
-        silence=max(each.silence for each in rounds),
+        round_trip_us=_times([each.trips for each in rounds]),
+        heartbeat_us=_times([each.beats for each in rounds]),
+        silence_s=max(each.silence for each in rounds),
         cpu=median(each.cpu for each in rounds),
-        memory=max(each.memory for each in rounds) / _MIB,
+        memory_mib=max(each.memory for each in rounds) / _MIB,
     )
 
 
@@ -85,16 +84,16 @@ def ratios_of(first: Sequence[WindowFigures], second: Sequence[WindowFigures]) -
 def sentences_of(cells: Sequence[WindowFigures], kind: Kind, timeout: float, storm: str) -> list[str]:
     """Explain the figures for a Storm that waits `timeout` seconds for a sign of life."""
     if kind == "spout":
-        slowest = max(cell.trips.get("max", 0.0) for cell in cells) / 1e6
+        slowest = max(cell.round_trip_us.get("max", 0.0) for cell in cells) / 1e6
         return [f"Storm {storm} ends the worker after {timeout:g} s without a sync; the slowest took {slowest:.3g} s"]
     fastest = max(cells, key=lambda cell: cell.rate)
     deepest = max(cells, key=lambda cell: cell.window)
     said = []
-    if deepest.beats:
-        late = deepest.beats["max"] / 1e6
+    if deepest.heartbeat_us:
+        late = deepest.heartbeat_us["max"] / 1e6
         said.append(
             f"with {deepest.window} tuples in flight a heartbeat was answered after {late:.3g} s at most; the longest "
-            f"silence was {deepest.silence:.3g} s"
+            f"silence was {deepest.silence_s:.3g} s"
         )
     backlog = f"{fastest.rate * timeout:,.0f} tuples"
     said.append(
@@ -106,17 +105,9 @@ def sentences_of(cells: Sequence[WindowFigures], kind: Kind, timeout: float, sto
 
 def document(cells: Sequence[WindowFigures]) -> list[dict[str, Any]]:
     """The cells as plain values."""
-    return [
-        {
-            "window": cell.window,
-            "rate": cell.rate,
-            "rates": list(cell.rates),
-            "emits": cell.emits,
-            "round_trip_us": cell.trips,
-            "heartbeat_us": cell.beats,
-            "silence_s": cell.silence,
-            "cpu": cell.cpu,
-            "memory_mib": cell.memory,
-        }
-        for cell in cells
-    ]
+    return [{"window": cell.window, "rate": cell.rate, **cell._asdict()} for cell in cells]
+
+
+def three_digits(value: float) -> str:
+    """A number for people, with three digits at least."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 (three digits)
