@@ -239,7 +239,12 @@ class _Source:
 
 
 class _File:
-    """One file as it is read. `byte`: where the line that is read now begins, `number` which it is, from 1."""
+    """One file as it is read. `byte`: where the line that is read now begins, `number` which it is, from 1.
+
+    Most lines are plain frames that follow each other in one conversation: a block of them is decoded at once. A block
+    that is not so is halved until what is odd in it stands alone, and only that is read line by line. `all` has the
+    conversations of all files, for further parts, `here` those of this one.
+    """
 
     def __init__(self, path: str, conversations: dict[str, ConversationReader]) -> None:
         self.path = path
@@ -247,9 +252,12 @@ class _File:
         self.here: dict[str, ConversationReader] = {}
         self.byte = 0
         self.number = 0
+        # A line that can't be read, kept back until the next one tells whether it was cut or is damaged: why, and
+        # whether it has an end.
         self._cut: Cut | None = None
         self._why = ""
         self._whole = False
+        # The lines that came last, to know again one that a delivery at least once writes twice.
         self._latest: dict[str, int] = {}
         self._recent: deque[tuple[str, int, int, bytes]] = deque()
         self._remembered = 0

@@ -91,7 +91,7 @@ def _ids(driver: Driver, _: list[str]) -> Iterable[str]:
     return [_ALL, *(str(id_) if isinstance(id_, str | int) else repr(id_) for id_ in driver.life.pending)]
 
 
-def _turn(command: str, driver: Driver, _: str) -> None:
+def _switch(command: str, driver: Driver, _: str) -> None:
     """Activate or deactivate."""
     if call(driver, command):
         driver.life.did("call", command=command)
@@ -261,8 +261,8 @@ COMMANDS: CommandTable[Driver] = {
         "[ID|all]", "Tell a spout that a tuple was processed; without an id the oldest.", partial(_settle, "ack"), _ids
     ),
     "fail": _to_spout("[ID|all]", "Tell a spout that a tuple failed.", partial(_settle, "fail"), _ids),
-    "activate": _to_spout("", "Tell a spout that it is activated.", partial(_turn, "activate")),
-    "deactivate": _to_spout("", "Tell a spout to rest.", partial(_turn, "deactivate")),
+    "activate": _to_spout("", "Tell a spout that it is activated.", partial(_switch, "activate")),
+    "deactivate": _to_spout("", "Tell a spout to rest.", partial(_switch, "deactivate")),
     "tuple": _to_bolt(
         "[VALUES] [stream=S] [comp=C] [task=T] [times=N] [file=F]",
         "Send a bolt a tuple.\nVALUES: a JSON array, over several lines if you like. Without them you are asked for "
