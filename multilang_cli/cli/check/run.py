@@ -15,7 +15,7 @@ OPTIONS: OptionTable = {
     "real_ticks": flag(
         "--real-ticks", "Send ticks as often as conf says (topology.tick.tuple.freq.secs), not each second."
     ),
-    "exhaustive": flag("--exhaustive", "Play also the cases that could only show again where it hangs."),
+    "exhaustive": flag("--exhaustive", "Also play the cases that could only show the same hang again."),
     **of.CHOSEN,
     "fail_fast": of.FAIL_FAST,
     "max_fail": text("--max-fail", "N", "Stop at the Nth failure."),

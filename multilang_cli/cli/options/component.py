@@ -87,7 +87,8 @@ MEMORY = text(
     "What its processes may hold together: 512M, 2G, none. Default: half of the machine, parted among --jobs.",
 )
 PREPARE = flag(
-    "--prepare/--no-prepare", "First run the commands that each testee.yaml names to install or build it. Not by default."
+    "--prepare/--no-prepare",
+    "First run the commands that each testee.yaml names to install or build it. Not by default.",
 )
 RECORD = text("--record", "DIR", "For transcripts. Default: .mlcheck/last.")
 RECORD_ALL = flag("--record-all", "Keep the transcripts of passing cases too.")
