@@ -515,7 +515,7 @@ def test_a_lost_sync_of_a_spout_is_missed_only_if_no_other_comes() -> None:
 
 @pytest.mark.parametrize(("last", "fate"), [(4.5, "hangs"), (0.5, "dies")])
 def test_storm_waits_for_ever_for_a_spout_that_talks_on(last: float, fate: str) -> None:
-    said = [
+    said: list[tuple[float, Any, Any]] = [
         (0.0, *NEXT),
         (0.4, "out", Log("a post")),
         (last, "out", Log("a post")),
