@@ -20,6 +20,7 @@ SCHEMA = "https://multilang-cli.dev/schemas/config.schema.json"
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 """Characters that the name of a component can't have in the file: it is part of paths."""
 _BARE = re.compile(r"[\w-]+")
+_FIVE_DIGITS = 0x10000
 
 
 def components_beside(folder: Path) -> tuple[Component, ...]:
@@ -81,9 +82,15 @@ def _value(value: Any) -> str:
         return f"{{ {inner} }}"
     if isinstance(value, list):
         return f"[{', '.join(_value(each) for each in value if each is not None)}]"
-    # TOML has no spelling for half of a character, and escapes DEL; its infinities are in small letters.
+    # TOML has no spelling for half of a character; its infinities are in small letters.
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
-    return text.replace("\x7f", "\\u007f") if isinstance(value, str) else text.lower().removesuffix("inity")
+    return "".join(map(_visible, text)) if isinstance(value, str) else text.lower().removesuffix("inity")
+
+
+def _visible(character: str) -> str:
+    """A character of a text, or its escape: who reads a command before it is run must see all of it."""
+    code = ord(character)
+    return character if character.isprintable() else f"\\u{code:04x}" if code < _FIVE_DIGITS else f"\\U{code:08x}"
 
 
 def _key(name: str) -> str:

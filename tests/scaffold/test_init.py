@@ -184,12 +184,17 @@ def test_what_only_a_run_of_the_project_would_tell_is_left_out(here: Path) -> No
     fields=st.lists(st.text(max_size=9), max_size=3),
 )
 @example(name="a\x7f\n", conf={"\x7f": math.nan, "\ud800": -math.inf}, fields=["\x7f\ud800\r\n'\"", "\U0001f600"])
+@example(name="b.py\u202e\U000e0041", conf={}, fields=[])
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_found_is_written_as_toml(name: str, conf: dict[str, Any], fields: list[str]) -> None:
     streams = {name: StreamDeclaration(tuple(fields))}
     found = Component(command=("a", name), kind="bolt", name=name, conf=conf, streams=streams)
-    (said,) = toml_value(config_text([found], f"the file {name}"), "mlcheck.toml")["component"]
-    assert [len(said["command"]), len(said.get("conf", {}))] == [2, len(conf)]
+    text = config_text([found], f"the file {name}")
+    (said,) = toml_value(text, "mlcheck.toml")["component"]
+    assert said["command"] == ["a", name.encode("utf-8", "replace").decode()]
+    assert len(said.get("conf", {})) == len(conf)
+    # Who reads the command before it is run sees all of it.
+    assert text.replace("\n", "").isprintable()
 
 
 @pytest.mark.component
