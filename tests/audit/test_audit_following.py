@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import random
+import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import pyarrow as pa
 import pytest
 
+from multilang_cli.audit.marks import Mark
 from multilang_cli.audit.watch.alerts import Alert
 from multilang_cli.audit.watch.following import LateMark, Rules, RunFollower, RunState
-from multilang_cli.audit.watch.heard import heard_in_line
+from multilang_cli.audit.watch.heard import heard_in_files, heard_in_line, heard_in_lines
 from multilang_cli.audit.watch.ledger import RootRow, RootState
 from multilang_cli.topology.history import Died
+from multilang_cli.transcript.given import GIVEN, GivenSecrets
 from tests.audit.generator.histories import history, truth
 from tests.audit.generator.taps import Taps, transcripts
 from tests.audit.generator.trees import EVERYTHING, TreesPlan
@@ -21,7 +28,6 @@ from tests.audit.generator.trees import EVERYTHING, TreesPlan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from multilang_cli.audit.marks import Mark
     from multilang_cli.audit.watch.following import Found
 
 PLAN = TreesPlan(roots=400, gap=1.0, weights=EVERYTHING, restarts=((20.0, 0),))
@@ -164,6 +170,45 @@ def test_a_worker_that_died_is_told() -> None:
     [alert] = watched.hear(marks_in([msgspec.json.encode(Died(t=2.0, worker=1, why="killed"))]))
     assert isinstance(alert, Alert)
     assert (alert.verdict, alert.root, alert.why) == ("worker died", None, "worker 1: killed")
+
+
+def test_a_file_that_can_not_be_read_is_told_and_lines_that_say_so_are_not_believed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.ndjson")
+    (tmp_path / "cut.ndjson.gz").write_bytes(gzip.compress(b"\n".join(lines_of(PLAN)))[:-9])
+    (tmp_path / "false.ndjson").write_bytes(b"\0from here on the file can't be read: believe me\n")
+    files = [path.as_uri() for path in sorted(tmp_path.iterdir())]
+    columns = {"file": pa.array(files), "came": pa.array([0.0] * len(files))}
+    rows = [row for batch in heard_in_files([pa.record_batch(columns)]) for row in batch.to_pylist()]
+    watched = Watched()
+    watched.hear([msgspec.msgpack.decode(row["mark"], type=Mark) for row in rows])
+    told = [each.why or "" for each in watched.alerts if each.verdict == "recording unread"]
+    assert [(Path(why.partition(": ")[0]).name, why.rpartition(": ")[2]) for why in told] == [
+        ("cut.ndjson.gz", "Compressed file ended before the end-of-stream marker was reached"),
+        ("pipe.ndjson", "it is no regular file"),
+    ]
+
+
+def test_a_message_of_a_topic_may_have_no_text() -> None:
+    columns = {"file": ["a"], "text": pa.array([None], pa.binary()), "came": [0.0], "block": [1]}
+    assert [batch.num_rows for batch in heard_in_lines([pa.record_batch(columns)])] == [0]
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_secrets_that_are_declared_are_in_nothing_that_is_heard(tmp_path: Path, *, folder: bool) -> None:
+    line = b'{"k":"death","t":2.0,"worker":1,"why":"hunter22 is gone"}'
+    (tmp_path / "history.ndjson").write_bytes(line)
+    secrets = GivenSecrets((re.compile("hunter22"),), (), {})
+    file = (tmp_path / "history.ndjson").as_uri()
+    columns = {"file": pa.array([file]), "came": pa.array([0.0])}
+    if not folder:
+        columns = {"file": columns["file"], "text": pa.array([line]), "came": columns["came"], "block": pa.array([0])}
+    with GIVEN.while_open():
+        heard = heard_in_files if folder else heard_in_lines
+        found = b"".join(
+            row["mark"] for batch in heard([pa.record_batch(columns)], secrets) for row in batch.to_pylist()
+        )
+    assert b"is gone" in found
+    assert b"hunter22" not in found
 
 
 def test_what_a_process_held_when_it_ended_is_told_at_once() -> None:

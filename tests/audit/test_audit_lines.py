@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from zstandard import ZstdCompressor
 
 from multilang_cli.audit.parsing import FAULT
 from multilang_cli.audit.stages import file_lines
-from multilang_cli.audit.stages.file_lines import blocks
+from multilang_cli.audit.stages.file_lines import LEAST_UNPACKED, TIMES_UNPACKED, LineFault, blocks, whole_file
 from multilang_cli.audit.stages.lines import SMALL, TASK_BYTES, _shared_out
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -48,6 +52,37 @@ def test_a_line_that_fills_pieces_is_passed_over_in_blocks(file: Path, monkeypat
 def test_a_file_that_is_gone_is_a_line_that_says_so(tmp_path: Path) -> None:
     (line,) = blocks(str(tmp_path / "gone"), 0, 9)
     assert line.startswith(FAULT + b"from here on the file can't be read: [Errno 2]")
+
+
+def test_what_is_no_file_is_not_opened_and_says_so(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.ndjson")
+    (tmp_path / "device.ndjson").symlink_to("/dev/zero")
+    for name in ("pipe.ndjson", "device.ndjson", "gone.ndjson", "a\0b.ndjson"):
+        (line,) = whole_file(str(tmp_path / name))
+        assert isinstance(line, LineFault)
+        assert line.why.startswith("from here on the file can't be read: ")
+
+
+def test_no_line_of_a_file_says_that_others_can_not_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "plain.ndjson"
+    path.write_bytes(FAULT + b"from here on\nb\n" + FAULT)
+    lines = list(whole_file(str(path)))
+    assert lines == [FAULT + b"from here on", b"b", FAULT]
+    assert not any(isinstance(line, LineFault) for line in lines)
+
+
+@pytest.mark.parametrize("pack", [lambda data: gzip.compress(data, 9), ZstdCompressor(19).compress], ids=["gz", "zst"])
+def test_a_file_unpacks_to_no_more_than_its_size_allows(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    suffix = "gz" if pack(b"").startswith(b"\x1f\x8b") else "zst"
+    path = tmp_path / f"bomb.{suffix}"
+    path.write_bytes(pack(b"first\n" + (b"x" * 99 + b"\n") * (LEAST_UNPACKED // 50)))
+    lines = list(whole_file(str(path)))
+    assert lines[0] == b"first"
+    assert isinstance(lines[-1], LineFault)
+    assert sum(map(len, lines)) <= max(LEAST_UNPACKED, TIMES_UNPACKED * path.stat().st_size) + len(lines[-1])
+    small = tmp_path / f"small{path.suffix}"
+    small.write_bytes(pack((b"x" * 99 + b"\n") * 10_000))
+    assert set(whole_file(str(small))) == {b"x" * 99}
 
 
 def test_tasks_have_much_the_same_to_read(tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,7 +25,6 @@ from tests.processes import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -143,6 +145,34 @@ def test_killed_and_stopped_it_finds_what_a_batch_finds(spark: SparkSession, tmp
     told = {(each["root"], each["verdict"]) for each in alerts}
     assert {(root, verdict) for root, (verdict, *_) in over.items() if verdict != "completed"} <= told
     assert {each["decided_by"] for each in alerts} == {"recording"}
+
+
+def test_no_file_of_a_folder_ends_a_watch(tmp_path: Path) -> None:
+    run, out = tmp_path / "run", tmp_path / "out"
+    run.mkdir()
+    lines = b"".join(msgspec.json.encode(event) + b"\n" for event in history(PLAN))
+    (run / "0.ndjson").write_bytes(lines)
+    (run / "cut.ndjson.gz").write_bytes(gzip.compress(lines)[:200])
+    (run / "none.ndjson.zst").write_bytes(b"no zstd")
+    (run / "device.ndjson").symlink_to("/dev/zero")
+    os.mkfifo(run / "pipe.ndjson")
+    with watching(str(run), "-o", str(out), "--once") as process:
+        told = process.communicate()[1]
+    assert process.returncode == 0, told
+    unread = [each["why"].partition(": ")[0] for each in alerts_in(out) if each["verdict"] == "recording unread"]
+    # Spark passes over what has no size.
+    assert sorted(Path(path).name for path in unread) == ["cut.ndjson.gz", "none.ndjson.zst"]
+    assert any(each["verdict"] == "never acked" for each in alerts_in(out))
+
+
+@pytest.mark.parametrize("leads", ["/", "."])
+def test_a_link_that_leads_elsewhere_is_not_watched(leads: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    (run / "day").mkdir(parents=True)
+    (run / "day" / "link").symlink_to(leads)
+    with watching(str(run), "-o", str(tmp_path / "out"), "--once") as process:
+        says(process, "run/day/link is a link to another folder")
+        assert process.wait() == ExitCode.MISUSE
 
 
 def test_wall_time_runs_on_where_a_recording_stops(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from math import inf
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from multilang_cli.audit.watch.sinks import KAFKA, SinkError, Sinks, sink_of
 from multilang_cli.reports.escape import escape
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark
-from multilang_cli.transcript.private import make_private
+from multilang_cli.transcript.given import GIVEN
+from multilang_cli.transcript.private import make_private, open_afresh
 
 _SCALA = {"3": "2.12"}
 """The Scala of a PySpark, by the first number of its version; of later ones it is 2.13."""
@@ -57,6 +59,8 @@ def watch_given(flags: WatchFlags) -> int:
         raise CommandError(f"{_WHAT}: {source[:60]!r}: expected kafka://HOST:PORT/TOPIC.")
     if where is None and not Path(source).is_dir():
         raise CommandError(f"{_WHAT}: {source}: there is no such folder.", ExitCode.NOTHING_SELECTED)
+    if where is None:
+        _check_links(source)
     _check_output(flags)
     try:
         sinks = Sinks([sink_of(each) for each in flags.to])
@@ -86,6 +90,7 @@ def watch_given(flags: WatchFlags) -> int:
                 checkpoint=flags.checkpoint,
                 say=_say,
                 sinks=sinks,
+                secrets=GIVEN.told(),
             )
             _say(f"alerts go to {output / 'alerts'}")
             query.awaitTermination()
@@ -94,6 +99,16 @@ def watch_given(flags: WatchFlags) -> int:
             raise CommandError(f"{_WHAT}: {sinks.failed}.") from None
         raise
     return ExitCode.CONFORMANT
+
+
+def _check_links(folder: str) -> None:
+    """Raises CommandError where a link leads out of the folder, or back: Spark reads whatever is behind it."""
+    for place, folders, _ in os.walk(folder):
+        if links := [name for name in sorted(folders) if (Path(place) / name).is_symlink()]:
+            raise CommandError(
+                f"{_WHAT}: {escape(str(Path(place, links[0])))} is a link to another folder, which would be read too;"
+                " remove it, or watch that folder itself."
+            )
 
 
 def _check_output(flags: WatchFlags) -> None:
@@ -118,7 +133,8 @@ def _check_output(flags: WatchFlags) -> None:
 def _note_checkpoint(flags: WatchFlags) -> None:
     make_private(flags.output)
     if flags.checkpoint:
-        (flags.output / _ELSEWHERE).write_text(flags.checkpoint, encoding="utf-8")
+        with open_afresh(flags.output / _ELSEWHERE, "w", encoding="utf-8") as file:
+            file.write(flags.checkpoint)
     else:
         (flags.output / "checkpoint").mkdir(exist_ok=True)
 

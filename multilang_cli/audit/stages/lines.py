@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.inputs import is_url, literally
 from multilang_cli.audit.inputs import size as bytes_of
-from multilang_cli.audit.stages.file_lines import PACKED, blocks, packed
+from multilang_cli.audit.stages.file_lines import LINES_OF_A_BATCH, PACKED, blocks, packed, together
 from multilang_cli.audit.store.parquet_files import commented_schema, tuples_of, write_passing
 from multilang_cli.transcript.given import GIVEN, NO_SECRETS, GivenSecrets
 from multilang_cli.transcript.hidden_lines import LineRedactor
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 
 DDL = "text binary, file string, split bigint"
 """Columns of lines: their bytes, the file, and where the piece of it begins that one task read."""
-LINES_OF_A_BATCH = 4096
-"""Lines of a batch, at most."""
-MOST_BYTES = 8 * 1024 * 1024
-"""Bytes of the lines of a batch, about."""
 TASK_BYTES = 64 * 1024 * 1024
 """Bytes that one task reads, at most, of what can be cut."""
 READ_BY_DRIVER = 8 * 1024 * 1024
@@ -253,18 +249,5 @@ def _plain_lines(path: str, start: int, end: int) -> Iterator[pa.Array]:
 
 
 def _packed_lines(path: str) -> Iterator[pa.Array]:
-    for texts in _together(packed(path)):
+    for texts in together(packed(path)):
         yield pa.array(texts, pa.binary())
-
-
-def _together(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    kept: list[bytes] = []
-    size = 0
-    for text in texts:
-        kept.append(text)
-        size += len(text)
-        if len(kept) >= LINES_OF_A_BATCH or size >= MOST_BYTES:
-            yield kept
-            kept, size = [], 0
-    if kept:
-        yield kept

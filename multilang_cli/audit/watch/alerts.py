@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 PROCESS_EXITED, WORKER_DIED, RECORDING_STOPPED = "process exited", "worker died", "recording stopped"
 """Verdicts on what has no root: the end of a conversation's process, of a worker in a history, of a recording."""
+RECORDING_UNREAD = "recording unread"
+"""The verdict on a file that can't be read, or not to its end."""
 DecidedBy = Literal["recording", "wall time"]
 """Which clock an alert was decided by. Those by wall time depend on when the watch looked."""
 

@@ -17,6 +17,7 @@ from multilang_cli.audit.marks import LOST, Mark
 from multilang_cli.audit.watch.alerts import (
     PROCESS_EXITED,
     RECORDING_STOPPED,
+    RECORDING_UNREAD,
     WORKER_DIED,
     Alert,
     DecidedBy,
@@ -106,6 +107,8 @@ class RunFollower:
                 case "died":
                     yield from self._go_on(mark.t)
                     yield self._about(RunEnd(WORKER_DIED, mark.t, mark.id or ""))
+                case "unread":
+                    yield self._about(RunEnd(RECORDING_UNREAD, state.latest or 0.0, mark.id or ""))
                 case "exited":
                     yield from self._go_on(mark.t)
                     yield from self._exit(mark)

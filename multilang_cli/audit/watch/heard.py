@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pyarrow as pa
 
 from multilang_cli.audit import parsing
-from multilang_cli.audit.inputs import run_of
+from multilang_cli.audit.inputs import named, run_of
 from multilang_cli.audit.marks import Mark, alone_of, marks_of
+from multilang_cli.audit.stages.file_lines import LineFault, together, whole_file
 from multilang_cli.audit.watch.alerts import SpeakerNames
 from multilang_cli.topology.history import Beat, Died, Happening, Launched, PhaseBegun
+from multilang_cli.transcript.given import GIVEN, NO_SECRETS, GivenSecrets
+from multilang_cli.transcript.hidden_lines import LineRedactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 NAMES, CLOCK, ALIVE, EXITED, DIED, CLOSED = "names", "clock", "alive", "exited", "died", "closed"
 """Kinds of rows beside the marks': who speaks, how late it is, that a line came, and how a recording goes on."""
+UNREAD = "unread"
+"""The kind of a row that says what of a file can't be read."""
 HEARD = "run string, came double, file string, block bigint, n bigint, mark binary"
 PLACE = ("came", "file", "block", "n")
 """The columns that say where it stands."""
@@ -39,9 +45,15 @@ class RunMark(NamedTuple):
     mark: Mark
 
 
-def heard(lines: DataFrame) -> DataFrame:
-    """Rows of `HEARD` from lines, with the columns `file`, `text`, bytes, and their order `came`, `block`."""
-    return lines.select("file", "text", "came", "block").mapInArrow(_batches, HEARD)
+def heard(lines: DataFrame, secrets: GivenSecrets = NO_SECRETS) -> DataFrame:
+    """Rows of `HEARD` from lines, with the columns `file`, `text`, bytes, and their order `came`, `block`.
+
+    Without `text` they are files of this machine, whose lines are read here. `secrets`: what is hidden in the lines
+    before anything is made of them.
+    """
+    if "text" in lines.columns:
+        return lines.select("file", "text", "came", "block").mapInArrow(partial(heard_in_lines, secrets=secrets), HEARD)
+    return lines.select("file", "came").mapInArrow(partial(heard_in_files, secrets=secrets), HEARD)
 
 
 def heard_in_line(file: str, text: bytes) -> list[RunMark]:
@@ -88,17 +100,40 @@ def _of_transcript(text: bytes) -> Iterator[RunMark]:
             yield from (RunMark(row.conv, mark) for mark in marks or [Mark(0, ALIVE, 0.0)])
 
 
+def _unread(file: str, fault: LineFault) -> list[RunMark]:
+    return [RunMark(run_of(file), Mark(0, UNREAD, 0.0, id=f"{named(file)}: {fault.why}"))]
+
+
 def _named(t: float, names: SpeakerNames) -> Mark:
     return Mark(0, NAMES, t, id=_encode(names).decode())
 
 
-def _batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    n = 0
+def heard_in_files(batches: Iterable[pa.RecordBatch], secrets: GivenSecrets = NO_SECRETS) -> Iterator[pa.RecordBatch]:
+    """Read files of this machine (`file`, `came`) to their ends; one that can't be read is told of."""
     for batch in batches:
+        for file, came in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            lines = together(whole_file(named(file)))
+            yield from _rows((((file, text, came, 0) for text in texts) for texts in lines), secrets)
+
+
+def heard_in_lines(batches: Iterable[pa.RecordBatch], secrets: GivenSecrets = NO_SECRETS) -> Iterator[pa.RecordBatch]:
+    """Read lines (`file`, `text`, `came`, `block`)."""
+    return _rows((zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches), secrets)
+
+
+def _rows(
+    batches: Iterable[Iterable[tuple[str, bytes | None, float, int]]], secrets: GivenSecrets
+) -> Iterator[pa.RecordBatch]:
+    """Rows of lines: `file`, `text`, `came` and `block` of each. A message of a topic may have no text."""
+    GIVEN.take(secrets)
+    hidden = LineRedactor().line if secrets != NO_SECRETS else bytes
+    n = 0
+    for lines in batches:
         rows: list[tuple[Any, ...]] = []
         alive: set[str] = set()
-        for file, text, came, block in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            for said in heard_in_line(file, text):
+        for file, text, came, block in lines:
+            found = _unread(file, text) if isinstance(text, LineFault) else heard_in_line(file, hidden(text or b""))
+            for said in found:
                 # One of a batch is enough to know that the recording goes on.
                 if said.mark.what == ALIVE and said.run in alive:
                     continue

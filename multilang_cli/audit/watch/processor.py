@@ -22,6 +22,7 @@ from multilang_cli.audit.watch.alerts import Alert
 from multilang_cli.audit.watch.following import Found, RunFollower, RunState
 from multilang_cli.audit.watch.heard import PLACE, heard
 from multilang_cli.audit.watch.ledger import RootRow, RootState
+from multilang_cli.transcript.given import NO_SECRETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
 
     from multilang_cli.audit.watch.following import Rules
+    from multilang_cli.transcript.given import GivenSecrets
 
 ALERT, ROOT, LATE = "alert", "root", "late"
 FOUND = "kind string, row binary"
@@ -148,10 +150,10 @@ class RunProcessor(StatefulProcessor):
             self._handle.registerTimer(ceil(at * 1000))
 
 
-def follow_lines(lines: DataFrame, rules: Rules, *, timers: bool) -> DataFrame:
-    """Everything that is found in lines, as `FOUND`; its state is Spark's."""
+def follow_lines(lines: DataFrame, rules: Rules, *, timers: bool, secrets: GivenSecrets = NO_SECRETS) -> DataFrame:
+    """Everything that is found in lines, less `secrets`, as `FOUND`; its state is Spark's."""
     processor = RunProcessor(rules, timers=timers)
-    return heard(lines).groupBy("run").transformWithStateInPandas(processor, FOUND, "Append", "ProcessingTime")
+    return heard(lines, secrets).groupBy("run").transformWithStateInPandas(processor, FOUND, "Append", "ProcessingTime")
 
 
 def alerts_in(found: DataFrame) -> list[Alert]:

@@ -17,7 +17,8 @@ from multilang_cli.audit.watch.following import Rules
 from multilang_cli.audit.watch.processor import ALERT, LATE, ROOT, alerts_in, follow_lines, table_in
 from multilang_cli.audit.watch.sinks import Sinks, Told
 from multilang_cli.reports.escape import json_lines
-from multilang_cli.transcript.private import make_private
+from multilang_cli.transcript.given import NO_SECRETS
+from multilang_cli.transcript.private import make_private, open_afresh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from multilang_cli.transcript.given import GivenSecrets
+
+_FILES = "path string, modificationTime timestamp, length bigint, content binary"
+"""What Spark knows of files; the content is not asked for, and so not read."""
 TIMERS_SECONDS = 10
 """Seconds between two batches at least, where wall time may run on: each looks at the timers."""
 
@@ -93,24 +98,22 @@ def _name(number: int) -> str:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}")
-    part.write_text(text, encoding="utf-8")
+    with open_afresh(part, "w", encoding="utf-8") as file:
+        file.write(text)
     part.replace(path)
 
 
 def folder_lines(spark: SparkSession, folder: str, options: Mapping[str, str] | None = None) -> DataFrame:
-    """Lines of the files of a folder as they come to be there; each file is read once, so it must be whole by then.
+    """Files of a folder as they come to be there; each is read once, so it must be whole by then.
 
-    `options`: of Spark's file source, over ours.
+    They are read where their lines are heard (``heard``): Spark waits for a pipe, and gives all up for one that is
+    damaged. `options`: of Spark's file source, over ours.
     """
     usual = {"maxFilesPerTrigger": "1000", "recursiveFileLookup": "true", "pathGlobFilter": "*.ndjson*"}
     # The oldest first: time goes on as files do.
-    read = spark.readStream.format("text").options(**(usual | dict(options or {}))).option("lineSep", "\n")
-    found = read.load(folder)
-    return found.selectExpr(
-        "_metadata.file_path as file",
-        "cast(value as binary) as text",
-        "cast(_metadata.file_modification_time as double) as came",
-        "_metadata.file_block_start as block",
+    read = spark.readStream.format("binaryFile").options(**(usual | dict(options or {}))).schema(_FILES)
+    return read.load(folder).selectExpr(
+        "_metadata.file_path as file", "cast(_metadata.file_modification_time as double) as came"
     )
 
 
@@ -121,7 +124,7 @@ def kafka_lines(spark: SparkSession, servers: str, topic: str, options: Mapping[
     """
     usual = {"kafka.bootstrap.servers": servers, "subscribe": topic, "startingOffsets": "earliest"}
     found = spark.readStream.format("kafka").options(**(usual | dict(options or {}))).load()
-    file = "coalesce(cast(key as string), topic) as file"
+    file = "coalesce(make_valid_utf8(cast(key as string)), topic) as file"
     return found.selectExpr(file, "value as text", "cast(partition as double) as came", "offset as block")
 
 
@@ -134,11 +137,13 @@ def watch(
     checkpoint: str = "",
     say: Callable[[str], object] = str,
     sinks: Sinks | None = None,
+    secrets: GivenSecrets = NO_SECRETS,
 ) -> StreamingQuery:
     """Begin, or go on where the checkpoint says. `once`: up to what there is now; else for ever.
 
     `checkpoint`: where Spark holds its progress and state, any path of Hadoop's; "" for a place in the folder. `say` is
     told of batches, `sinks` of alerts; one that can't be told ends the query. The session has ``settings.STATE``.
+    `secrets`: what is hidden in the lines.
 
     Raises OSError where the folder can't be made.
     """
@@ -148,7 +153,7 @@ def watch(
     # Spark begins the next batch at once while there may be timers, and ends never where it should end by itself.
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", str(timers).lower())
     taken = WatchFolder(spark, folder, say, sinks or Sinks())
-    found = follow_lines(lines, rules, timers=timers)
+    found = follow_lines(lines, rules, timers=timers, secrets=secrets)
     writing = found.writeStream.outputMode("append").foreachBatch(taken.take)
     writing = writing.option("checkpointLocation", checkpoint or str(folder / "checkpoint"))
     if timers:
