@@ -20,7 +20,7 @@ SCHEMA = "https://multilang-cli.dev/schemas/config.schema.json"
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 """Characters that the name of a component can't have in the file: it is part of paths."""
 _BARE = re.compile(r"[\w-]+")
-_FIVE_DIGITS = 0x10000
+_FOUR_DIGITS = 0x10000
 
 
 def components_beside(folder: Path) -> tuple[Component, ...]:
@@ -90,7 +90,7 @@ def _value(value: Any) -> str:
 def _visible(character: str) -> str:
     """A character of a text, or its escape: who reads a command before it is run must see all of it."""
     code = ord(character)
-    return character if character.isprintable() else f"\\u{code:04x}" if code < _FIVE_DIGITS else f"\\U{code:08x}"
+    return character if character.isprintable() else f"\\u{code:04x}" if code < _FOUR_DIGITS else f"\\U{code:08x}"
 
 
 def _key(name: str) -> str:
