@@ -7,6 +7,7 @@ the others are put, is certain.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,33 +52,37 @@ def align(sent: Sequence[int], got: Sequence[int], *, whole: bool = True) -> Ali
         return Aligned(pairs, dict.fromkeys(_left_over(sent, pairs), LOW))
     mirrored = _earliest(sent[::-1], got[::-1])
     assert mirrored is not None  # noqa: S101 (it is a part, read either way)
-    last = [len(sent) - 1 - place for place in reversed(mirrored)]
+    last = array("q", (len(sent) - 1 - place for place in reversed(mirrored)))
     sure = CERTAIN if whole else HIGH
-    pairs = [
-        pair._replace(doubt=sure) if first[pair.got] == last[pair.got] else pair
-        for pair in _edges_doubted(_in_between(sent, got, first, last))
-    ]
-    by_value: dict[int, list[int]] = {}
+    pairs = _edges_doubted(_in_between(sent, got, first, last))
+    for number, pair in enumerate(pairs):
+        if first[pair.got] == last[pair.got]:
+            pairs[number] = pair._replace(doubt=sure)
+    left = _left_over(sent, pairs)
+    by_value: dict[int, list[int]] = {sent[place]: [] for place in left}
     for of, value in enumerate(got):
-        by_value.setdefault(value, []).append(of)
+        if value in by_value:
+            by_value[value].append(of)
 
     def may_be_there(place: int) -> bool:
         """True if a message that is equal may have been taken at this place."""
-        equal = by_value.get(sent[place], [])
+        equal = by_value[sent[place]]
         next_ = bisect_left(equal, place, key=last.__getitem__)
         return next_ < len(equal) and first[equal[next_]] <= place
 
-    return Aligned(pairs, {place: LOW if may_be_there(place) else sure for place in _left_over(sent, pairs)})
+    return Aligned(pairs, {place: LOW if may_be_there(place) else sure for place in left})
 
 
 def _left_over(sent: Sequence[int], pairs: list[Pair]) -> list[int]:
-    paired = {pair.sent for pair in pairs}
-    return [place for place in range(len(sent)) if place not in paired]
+    paired = bytearray(len(sent))
+    for pair in pairs:
+        paired[pair.sent] = True
+    return [place for place, known in enumerate(paired) if not known]
 
 
-def _earliest(sent: Sequence[int], got: Sequence[int]) -> list[int] | None:
+def _earliest(sent: Sequence[int], got: Sequence[int]) -> array[int] | None:
     """The first place where each can stand, if all that was received was sent; else None."""
-    found = []
+    found = array("q")
     places = iter(enumerate(sent))
     for value in got:
         place = next((place for place, other in places if other == value), None)
@@ -87,7 +92,7 @@ def _earliest(sent: Sequence[int], got: Sequence[int]) -> list[int] | None:
     return found
 
 
-def _in_between(sent: Sequence[int], got: Sequence[int], first: list[int], last: list[int]) -> list[Pair]:
+def _in_between(sent: Sequence[int], got: Sequence[int], first: Sequence[int], last: Sequence[int]) -> list[Pair]:
     """Each next to the one before it, as long as that can be; else where most that follow fit."""
     pairs: list[Pair] = []
     at = run = 0

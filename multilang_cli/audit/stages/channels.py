@@ -5,6 +5,7 @@ Texts and places go through as columns; only the hashes of values are looked at 
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,7 +105,7 @@ def _places(sent: pa.ChunkedArray, got: pa.ChunkedArray, *, whole: bool) -> tupl
     if sent.equals(got):
         # Nothing was lost: there is one way to align them, and no need for Python to look at each.
         return pa.array(np.arange(count)), pa.array(np.full(count, CERTAIN if whole else HIGH, np.int32))
-    aligned = align(sent.to_pylist(), got.to_pylist(), whole=whole)
+    aligned = align(_numbers(sent), _numbers(got), whole=whole)
     places: list[int | None] = [None] * count
     doubts = [0] * count
     for pair in aligned.pairs:
@@ -112,3 +113,8 @@ def _places(sent: pa.ChunkedArray, got: pa.ChunkedArray, *, whole: bool) -> tupl
     for place, doubt in aligned.lost.items():
         doubts[place] = doubt
     return pa.array(places, pa.int64()), pa.array(doubts, pa.int32())
+
+
+def _numbers(hashes: pa.ChunkedArray) -> array[int]:
+    """The same for Python to look at, in a fifth of a list's memory."""
+    return array("q", hashes.to_numpy().tobytes())
