@@ -131,7 +131,7 @@ def _shown(name: str, counted: Counter[Told], *, exact: bool) -> bool:
     sure = {told: number for told, number in bad.items() if told.confidence == "certain"}
     total, wrong = sum(counted.values()), sum(bad.values())
     print(f"| {name} | {total:,} | {right:,} | {unsure:,} | {wrong:,} | {sum(sure.values()):,} |", flush=True)
-    for told, number in sorted(bad.items()):
+    for told, number in sorted((told, n) for told, n in counted.items() if told.true != told.found):
         print(f"  {number} {told.true!r} as {told.found!r} ({told.confidence})", file=sys.stderr)
     return bool(sure) or (exact and right < total)
 

@@ -7,10 +7,48 @@ left is the difference of the clocks, give or take a few milliseconds of an idle
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+class Passage(NamedTuple):
+    """What passed from one conversation to another: `number` tuples, and `took`, the usual seconds by their clocks."""
+
+    sender: str
+    receiver: str
+    took: float
+    number: int
+
+
+class Clock(NamedTuple):
+    """The clock of a conversation: `ahead` seconds of that of the first of its `group`, those that it is known by."""
+
+    group: str
+    ahead: float
+
+
+def compared(passages: Iterable[Passage]) -> dict[str, Clock]:
+    """The clocks of all conversations that anything passed between, each by way of those that had most to do with it.
+
+    What waited in queues makes a clock seem ahead by as much: good to tell one life of a task from another.
+    """
+    nexts: dict[str, list[tuple[int, str, float]]] = {}
+    for sender, receiver, took, number in passages:
+        nexts.setdefault(sender, []).append((-number, receiver, took))
+        nexts.setdefault(receiver, []).append((-number, sender, -took))
+    found: dict[str, Clock] = {}
+    for group in sorted(nexts):
+        heap = [(0, group, 0.0)]
+        while heap:
+            _, conv, ahead = heappop(heap)
+            if conv not in found:
+                found[conv] = Clock(group, ahead)
+                for number, other, took in nexts[conv]:
+                    heappush(heap, (number, other, ahead + took))
+    return found
 
 
 def offsets(fastest: Mapping[tuple[str, str], float], first: Iterable[str]) -> dict[str, float]:

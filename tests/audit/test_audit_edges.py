@@ -9,6 +9,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from multilang_cli.audit.store.parquet_files import tuples_of
+from tests.audit.generator.damage import Damage
 from tests.audit.generator.histories import truth
 from tests.audit.generator.taps import Taps, transcripts
 from tests.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
@@ -67,3 +68,42 @@ def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *
     assert wrong["high"] <= (right["high"] + wrong["high"]) / 1000
     assert {row.verdict for row in found.values()} - {"uncertain"} == set(VERDICTS)
     assert all(row.confidence == "low" for row in found.values() if row.verdict == "uncertain")
+
+
+def _roots(spark: SparkSession, folder: Path, plan: TreesPlan, taps: Taps) -> dict[str, Row]:
+    """What the audit says of each root that it found, by message id."""
+    from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.stages.facts import facts_of  # noqa: PLC0415
+    from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
+
+    write_tables(transcripts(plan, taps), folder)
+    conversations, events = (spark.read.parquet(str(folder / f"{n}.parquet")) for n in ("conversations", "events"))
+    return {row.message_id: row for row in roots(of_taps(facts_of(conversations, events), events)).collect()}
+
+
+def test_lives_of_a_task_are_told_apart_where_clocks_are_set_between_them(spark: SparkSession, tmp_path: Path) -> None:
+    plan = TreesPlan(roots=300, weights=EVERYTHING, restarts=((1.0, 0), (1.5, 1), (2.0, 0)))
+    found = _roots(spark, tmp_path, plan, Taps(skew={0: 0.5, 1: -0.25}, steps={0: -5.0, 1: -3.0}))
+    told = {each.number: (each.verdict, found[str(each.number)].verdict) for each in truth(plan)}
+    assert {number: both for number, both in told.items() if both[1] not in {both[0], "uncertain"}} == {}
+    sure = [row for row in found.values() if row.confidence == "certain"]
+    assert len(sure) > plan.roots * 0.9
+
+
+def test_what_may_stand_behind_the_cut_of_a_recording_is_not_told_as_a_loss(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    plan = TreesPlan(roots=300, weights=EVERYTHING)
+    cut = (3, 9)
+    found = _roots(spark, tmp_path, plan, Taps(damage=Damage(cut=cut)))
+    behind: Counter[str] = Counter()
+    for each in truth(plan):
+        row = found[str(each.number)]
+        behind[row.verdict] += row.open_task in cut
+        if row.verdict not in {each.verdict, "uncertain"}:
+            # A second settle that is cut off leaves nothing behind.
+            assert (each.verdict, row.verdict) == ("double ack", "completed")
+        if row.verdict == "uncertain" and row.confidence != "low":
+            assert row.open_task in cut
+    assert behind["uncertain"] > plan.roots / 20
+    assert behind["lost"] + behind["never acked"] < behind["uncertain"]

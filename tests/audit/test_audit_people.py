@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from multilang_cli.audit.clocks import Passage, compared
 from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, Span
-from multilang_cli.audit.stages.people import Person, doubled, heard_until, lives, people, run_ends
+from multilang_cli.audit.stages.people import Person, doubled, lives, people, run_ends, torn_tasks
 
 
 def person(n: int, me: int, *, first: float, last: float, exited: bool = False) -> Person:
@@ -70,6 +71,65 @@ def test_a_recording_that_lacks_something_has_a_gap(
     assert known.gap is (behind is not None or (not closed and over is None))
 
 
-def test_only_a_recording_that_was_cut_is_heard_until_its_end() -> None:
-    found = [person(0, 4, first=1, last=5)._replace(cut=True), person(1, 5, first=1, last=9)]
-    assert heard_until(found, lives(found, {"c0": 2.0})) == [("t", 4, 3.0)]
+def test_a_task_is_torn_where_any_of_its_lives_lacks_something() -> None:
+    found = [
+        person(0, 4, first=1, last=5)._replace(cut=True, gap=True),
+        person(1, 5, first=1, last=9),
+        person(2, 6, first=1, last=3)._replace(gap=True),
+        person(3, 6, first=4, last=9),
+        person(4, 7, first=4, last=9)._replace(unordered=True),
+    ]
+    known = lives(found, {"c0": 2.0})
+    assert [life.torn for life in known] == [True, False, True, True, True]
+    assert torn_tasks(found, known) == [("t", 4, 3.0), ("t", 6, None), ("t", 7, None)]
+
+
+def _heard(conv: str, task: int, started: float, t: float = 10.0) -> tuple[str, HeardPart, Span]:
+    part = HeardPart(conv, 1, conv, "2.8.3", "bolt", "b", task, "w", "h", "t", started, 30.0, False)
+    return conv, part, Span(9, t, 0.0, t, False, None, None, None, 0, 8, None, 0)
+
+
+def _people(*heard: tuple[str, HeardPart, Span], passed: list[Passage]) -> list[Person]:
+    facts = AuditFacts({conv: [part] for conv, part, _ in heard}, {conv: span for conv, _, span in heard}, {})
+    return people(facts, compared(passed))
+
+
+SPOUT = _heard("spout", 1, 1000.0, 40.0)
+STEPPED = [_heard("first", 2, 1000.0), _heard("second", 2, 900.0), _heard("third", 2, 5000.0)]
+"""Lives of a task one after another, from 1000, 1015 and 1030 on, on a machine whose clock is set between them."""
+
+
+@pytest.mark.parametrize(
+    "passed",
+    [
+        [("spout", "first", 0.1, 50), ("spout", "second", -114.9, 3), ("spout", "third", 3970.1, 1)],
+        # What the task sent tells as much.
+        [("first", "spout", 0.1, 50), ("second", "spout", 115.1, 3), ("third", "spout", -3969.9, 1)],
+        # What passed most often counts: of few tuples all may be matched wrongly.
+        [("spout", "first", 0.1, 50), ("spout", "second", -114.9, 3), ("spout", "third", 3970.1, 9),
+         ("second", "third", -50.0, 1), ("third", "first", -9000.0, 2)],
+    ],
+)  # fmt: skip
+def test_lives_stand_as_they_came_whatever_their_clocks_say(passed: list[tuple[str, str, float, int]]) -> None:
+    found = _people(SPOUT, *STEPPED, passed=[Passage(*each) for each in passed])
+    mine = [each for each in found if each.me == 2]
+    assert [(each.conv, each.cut, each.unordered) for each in mine] == [
+        ("first", False, False), ("second", False, False), ("third", True, False),
+    ]  # fmt: skip
+    assert [life.over for life in lives(mine, {})] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("passed", "unordered"),
+    [
+        ([], {"first", "second", "third"}),
+        ([("spout", "first", 0.1, 50), ("spout", "third", 3970.1, 9)], {"second"}),
+        # Both are known by others, but not by the same.
+        ([("spout", "first", 0.1, 50), ("other", "second", -114.9, 50)], {"first", "second", "third"}),
+    ],
+)
+def test_lives_that_nobody_tells_apart_have_no_certain_order(
+    passed: list[tuple[str, str, float, int]], unordered: set[str]
+) -> None:
+    found = _people(SPOUT, *STEPPED, passed=[Passage(*each) for each in passed])
+    assert {each.conv for each in found if each.unordered} == unordered

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.clocks import offsets
+from multilang_cli.audit.clocks import Passage, compared, offsets
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channels
-from multilang_cli.audit.stages.people import Life, Person, heard_until, lives, people, run_ends
+from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends, several_lives, torn_tasks
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from multilang_cli.audit.stages.facts import AuditFacts
 
@@ -32,7 +32,7 @@ _ASKING = "coalesce(task, 0) = 0 and coalesce(asks, true)"
 _SIDES = [column.name for column in SIDES]
 _PAIRS = [column.name for column in PAIRS.columns]
 _WHOSE = "conv string, n int, run string, role string, component string, me int, started double, gap boolean"
-_LIVES = "n int, run string, ahead double, last double, over boolean"
+_LIVES = "n int, run string, ahead double, last double, over boolean, torn boolean"
 _LEGS = ["root", "emission", "sender", "sent_at", "target", "edge", "receiver", "id", "later", "doubt"]
 _BEHIND_CUT = "coalesce(heard - t < timeout, false)"
 """The recording of the task ends before it had the tuple for as long as the timeout: its end may stand behind that."""
@@ -45,8 +45,10 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | 
     known = [each for each in people(facts) if runs is None or each.run in runs]
     if not known:
         return local_rows(spark, [], MARKS.ddl)
-    rows = [(p.conv, p.n, p.run, p.role, p.component, p.me, p.started, p.gap) for p in known]
-    whose = F.broadcast(local_rows(spark, rows, _WHOSE))
+    if several_lives(known):
+        clocks = compared(_passages(events, known))
+        known = [each for each in people(facts, clocks) if runs is None or each.run in runs]
+    whose = _whose(spark, known)
     said = _placed(events, whose, known)
     # What is used several times is kept when it is first computed, by the job that needs it; where all that is joined
     # with it is joined by one key, it is kept by that.
@@ -58,9 +60,37 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | 
     lived = lives(known, offsets(fastest, [each.conv for each in known if each.role == "spout"]))
     depth = deepest({(row.sender, row.receiver) for row in met}, {each.n for each in known if each.role == "spout"})
     ends = local_rows(spark, run_ends(known, lived), "run string, run_end double, timeout double")
-    cut = local_rows(spark, heard_until(known, lived), "run string, target int, heard double")
+    torn = local_rows(spark, torn_tasks(known, lived), "run string, target int, heard double")
     tree = _trees(said, sent, paired, depth)
-    return _marks(said, tree, _lives(said, lived), F.broadcast(ends), F.broadcast(cut))
+    return _marks(said, tree, _lives(said, lived), F.broadcast(ends), F.broadcast(torn))
+
+
+def _whose(spark: SparkSession, known: Sequence[Person]) -> DataFrame:
+    rows = [(p.conv, p.n, p.run, p.role, p.component, p.me, p.started, p.gap or p.unordered) for p in known]
+    return F.broadcast(local_rows(spark, rows, _WHOSE))
+
+
+def _passages(events: DataFrame, known: Sequence[Person]) -> list[Passage]:
+    """What passed between conversations, as far as values tell that a task emitted once: whatever any clock says.
+
+    Of how long it took the lower quartile is usual: neither what waited in queues moves it, nor a few that are wrong,
+    as where one of two emits of the same values was not recorded.
+    """
+    said = events.where("kind in ('emit', 'tuple')").join(_whose(events.sparkSession, known), "conv")
+    keyed = said.selectExpr(
+        "n", "kind = 'emit' as emits", "started + t as at",
+        "xxhash64(run, if(kind = 'emit', me, task), stream, values) as key",
+    )  # fmt: skip
+    sent = keyed.where("emits").groupBy("key")
+    once = sent.agg(F.expr("max(n) as sender"), F.expr("max(at) as sent_at"), F.expr("count(*) as often"))
+    passed = (
+        keyed.where("not emits").join(once.where("often = 1"), "key").selectExpr("sender", "n", "at - sent_at as took")
+    )
+    usual = passed.groupBy("sender", "n").agg(
+        F.expr("percentile_approx(took, 0.25) as took"), F.expr("count(*) as number")
+    )
+    names = {each.n: each.conv for each in known}
+    return [Passage(names[row.sender], names[row.n], row.took, row.number) for row in usual.collect()]
 
 
 def _placed(events: DataFrame, whose: DataFrame, known: Sequence[Person]) -> DataFrame:
@@ -246,14 +276,17 @@ def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame, depth: int) -> D
 # --- marks ------------------------------------------------------------------------------------------------------------
 
 
-def _marks(said: DataFrame, tree: DataFrame, lived: DataFrame, ends: DataFrame, cut: DataFrame) -> DataFrame:
-    """The table marks. `lived`: lives; `ends`: by run, how far it was recorded; `cut`: by task, if that was cut."""
-    senders = lived.selectExpr("n as sender", "run", "ahead")
+def _marks(said: DataFrame, tree: DataFrame, lived: DataFrame, ends: DataFrame, torn: DataFrame) -> DataFrame:
+    """The table marks. `lived`: lives; `ends`: by run, how far it was recorded; `torn`: tasks that lack something."""
+    senders = lived.selectExpr("n as sender", "run", "ahead", "torn as guessed")
+    torn = torn.withColumn("missed", F.lit(True))
     legs = tree.join(senders, "sender").withColumn("t", F.expr("sent_at - ahead"))
     made = legs.selectExpr("run", "root", "'made' as what", "t", "edge", "target as task", "id", "doubt")
-    timed = legs.join(ends.select("run", "run_end", "timeout"), "run", "left").join(cut, ["run", "target"], "left")
+    timed = legs.join(ends.select("run", "run_end", "timeout"), "run", "left").join(torn, ["run", "target"], "left")
     nowhere = timed.where("receiver is null and (later or run_end - t >= timeout)")
-    what = f"if({_BEHIND_CUT} and (not later or doubt = {LOW}), 'unheard', 'lost') as what"
+    # Where lines are missing, one that may be another's loss may be no loss at all.
+    unheard = f"{_BEHIND_CUT} and not later or doubt = {LOW} and (guessed or missed is not null)"
+    what = f"if({unheard}, 'unheard', 'lost') as what"
     lost = nowhere.selectExpr("run", "root", what, "t", *_of_edge("doubt"))
     parts = [*_of_spouts(said, lived), made, lost, _settled(said, timed, lived)]
     return reduce(lambda one, two: one.unionByName(two), parts).select(_NAMES)
