@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Passage(NamedTuple):
-    """What passed from one conversation to another: `number` tuples, and `took`, the usual seconds by their clocks."""
+    """Tuples from one conversation to another: how many, and the seconds that they usually `took` by their clocks."""
 
     sender: str
     receiver: str
@@ -23,14 +23,14 @@ class Passage(NamedTuple):
     number: int
 
 
-class Clock(NamedTuple):
+class ComparedClock(NamedTuple):
     """The clock of a conversation: `ahead` seconds of that of the first of its `group`, those that it is known by."""
 
     group: str
     ahead: float
 
 
-def compared(passages: Iterable[Passage]) -> dict[str, Clock]:
+def compared(passages: Iterable[Passage]) -> dict[str, ComparedClock]:
     """The clocks of all conversations that anything passed between, each by way of those that had most to do with it.
 
     What waited in queues makes a clock seem ahead by as much: good to tell one life of a task from another.
@@ -39,13 +39,13 @@ def compared(passages: Iterable[Passage]) -> dict[str, Clock]:
     for sender, receiver, took, number in passages:
         nexts.setdefault(sender, []).append((-number, receiver, took))
         nexts.setdefault(receiver, []).append((-number, sender, -took))
-    found: dict[str, Clock] = {}
+    found: dict[str, ComparedClock] = {}
     for group in sorted(nexts):
         heap = [(0, group, 0.0)]
         while heap:
             _, conv, ahead = heappop(heap)
             if conv not in found:
-                found[conv] = Clock(group, ahead)
+                found[conv] = ComparedClock(group, ahead)
                 for number, other, took in nexts[conv]:
                     heappush(heap, (number, other, ahead + took))
     return found

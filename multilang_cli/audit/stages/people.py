@@ -10,7 +10,7 @@ from multilang_cli.audit.runs import topology_runs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from multilang_cli.audit.clocks import Clock
+    from multilang_cli.audit.clocks import ComparedClock
     from multilang_cli.audit.runs import RecordedRun
     from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, Span
 
@@ -56,7 +56,7 @@ class Life(NamedTuple):
     torn: bool = False
 
 
-def people(facts: AuditFacts, clocks: Mapping[str, Clock] | None = None) -> list[Person]:
+def people(facts: AuditFacts, clocks: Mapping[str, ComparedClock] | None = None) -> list[Person]:
     """All conversations that have events, in the order in which they were.
 
     `clocks`: what is known of them from elsewhere, as a clock that is set back puts a life before the one it followed;
@@ -86,14 +86,14 @@ def _task(parts: list[HeardPart]) -> tuple[str, int]:
     return parts[0].topology, parts[0].task
 
 
-def _middle(one: HeardPart, span: Span, clock: Clock | None) -> float:
+def _middle(one: HeardPart, span: Span, clock: ComparedClock | None) -> float:
     """The middle of a life: those of one task are farthest apart there, however little is known of their clocks."""
     heard = 0.0 if span.first is None or span.last is None else (span.first + span.last) / 2
     return (one.started or 0.0) + heard - (clock.ahead if clock else 0.0)
 
 
-def _unordered(known: Sequence[list[HeardPart]], clocks: Mapping[str, Clock]) -> set[str]:
-    """Lives of which nothing but their own clocks tells which was first."""
+def _unordered(known: Sequence[list[HeardPart]], clocks: Mapping[str, ComparedClock]) -> set[str]:
+    """The lives of which nothing but their own clocks tells which was first."""
     by_task: dict[tuple[str, int], list[str]] = {}
     for parts in known:
         by_task.setdefault(_task(parts), []).append(parts[0].conv)

@@ -71,7 +71,7 @@ def _whose(spark: SparkSession, known: Sequence[Person]) -> DataFrame:
 
 
 def _passages(events: DataFrame, known: Sequence[Person]) -> list[Passage]:
-    """What passed between conversations, as far as values tell that a task emitted once: whatever any clock says.
+    """Tuples between conversations, of values that a task emitted once: who got which is sure, whatever clocks say.
 
     Of how long it took the lower quartile is usual: neither what waited in queues moves it, nor a few that are wrong,
     as where one of two emits of the same values was not recorded.
