@@ -14,7 +14,14 @@ from zstandard import ZstdCompressor
 
 from multilang_cli.audit.parsing import FAULT
 from multilang_cli.audit.stages import file_lines
-from multilang_cli.audit.stages.file_lines import LEAST_UNPACKED, TIMES_UNPACKED, LineFault, blocks, whole_file
+from multilang_cli.audit.stages.file_lines import (
+    LEAST_UNPACKED,
+    TIMES_UNPACKED,
+    LineFault,
+    blocks,
+    packed,
+    whole_file,
+)
 from multilang_cli.audit.stages.lines import SMALL, TASK_BYTES, _shared_out
 
 if TYPE_CHECKING:
@@ -83,6 +90,32 @@ def test_a_file_unpacks_to_no_more_than_its_size_allows(pack: Callable[[bytes], 
     small = tmp_path / f"small{path.suffix}"
     small.write_bytes(pack((b"x" * 99 + b"\n") * 10_000))
     assert set(whole_file(str(small))) == {b"x" * 99}
+
+
+def _gz(*lines: int) -> bytes:
+    return gzip.compress(b"".join(b"%d\n" % line for line in lines), mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("file", "kept", "fault"),
+    [
+        (_gz(1, 2) + _gz(3), 3, ""),
+        (_gz(1, 2) + bytes(512) + _gz(3) + bytes(512), 3, ""),
+        (b"", 0, ""),
+        (bytes(512), 0, "incorrect header check"),
+        (_gz(1, 2, 3)[:-8] + bytes(8), 3, "incorrect data check"),
+        (_gz(1, 2, 3) + b"no gzip", 3, "incorrect header check"),
+        (_gz(*range(1, 5000))[:-100], 4000, "the file ends amid a frame"),
+        (_gz(*range(1, 5000)).replace(_gz(*range(1, 5000))[9000:9060], b"\xff" * 60), 4000, "invalid distance"),
+    ],
+    ids=["members", "zeros", "empty", "nothing but zeros", "checksum", "garbage", "cut", "damaged"],
+)
+def test_all_that_can_be_unpacked_of_a_gzip_is_read(tmp_path: Path, file: bytes, kept: int, fault: str) -> None:
+    (tmp_path / "made.gz").write_bytes(file)
+    lines = list(packed(str(tmp_path / "made.gz")))
+    told = [line for line in lines if line.startswith(FAULT)]
+    assert lines[:kept] == [b"%d" % line for line in range(1, kept + 1)]
+    assert [fault in line.decode() for line in told] == [True] * bool(fault)
 
 
 def test_tasks_have_much_the_same_to_read(tmp_path: Path) -> None:
