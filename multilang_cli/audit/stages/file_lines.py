@@ -39,7 +39,7 @@ _FAULTS = (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError)
 
 
 class LineFault(bytes):
-    """What stands in the place of lines that can't be had: why not. No line of a file is one, whatever it holds."""
+    """A reason in the place of lines that can't be had. No line of a file is one, whatever it holds."""
 
     __slots__ = ()
 
