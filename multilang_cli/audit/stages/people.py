@@ -69,10 +69,13 @@ def people(facts: AuditFacts, clocks: Mapping[str, ComparedClock] | None = None)
     ]
     known.sort()
     runs = {conv: run for run in topology_runs(facts).values() for conv in run.convs}
-    latest = {_task(parts): n for n, (_, _, parts) in enumerate(known)}
-    unordered = set() if clocks is None else _unordered([parts for _, _, parts in known], clocks)
+    task_of = {conv: (runs[conv].name, parts[0].task) for _, conv, parts in known}
+    latest = {task_of[conv]: conv for _, conv, _ in known}
+    unordered = set() if clocks is None else _unordered(task_of, clocks)
     return [
-        _person(n, parts, facts.spans[conv], runs[conv], latest=latest[_task(parts)] == n, unordered=conv in unordered)
+        _person(
+            n, parts, facts.spans[conv], runs[conv], latest=latest[task_of[conv]] == conv, unordered=conv in unordered
+        )
         for n, (_, conv, parts) in enumerate(known)
     ]
 
@@ -82,21 +85,17 @@ def several_lives(found: Iterable[Person]) -> bool:
     return any(number > 1 for number in Counter((each.run, each.me) for each in found).values())
 
 
-def _task(parts: list[HeardPart]) -> tuple[str, int]:
-    return parts[0].topology, parts[0].task
-
-
 def _middle(one: HeardPart, span: Span, clock: ComparedClock | None) -> float:
     """The middle of a life: those of one task are farthest apart there, however little is known of their clocks."""
     heard = 0.0 if span.first is None or span.last is None else (span.first + span.last) / 2
     return (one.started or 0.0) + heard - (clock.ahead if clock else 0.0)
 
 
-def _unordered(known: Sequence[list[HeardPart]], clocks: Mapping[str, ComparedClock]) -> set[str]:
-    """The lives of which nothing but their own clocks tells which was first."""
+def _unordered(task_of: Mapping[str, tuple[str, int]], clocks: Mapping[str, ComparedClock]) -> set[str]:
+    """The lives of which nothing but their own clocks tells which was first. `task_of`: the run and task of each."""
     by_task: dict[tuple[str, int], list[str]] = {}
-    for parts in known:
-        by_task.setdefault(_task(parts), []).append(parts[0].conv)
+    for conv, task in task_of.items():
+        by_task.setdefault(task, []).append(conv)
     found: set[str] = set()
     for convs in by_task.values():
         groups = {clocks[conv].group for conv in convs if conv in clocks}
