@@ -250,7 +250,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "swallowed": lambda facts: facts.seen.naive.lost,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
     "before_ids": lambda facts: facts.seen.drops_before_ids,
-    "dropped": lambda facts: facts.seen.drops_before_ids and facts.seen.dropping.went_on,
+    "dropped": lambda facts: facts.seen.drops_before_ids and (facts.seen.dropping.went_on or facts.seen.dropping.waits),
     "complained": lambda facts: bool(facts.seen.complained_of),
     "muttered": lambda facts: tells_of_trouble(last_line(facts.seen.muttered)),
     "only_ticks": lambda facts: facts.seen.only_ticks,

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 IDS = ""
 """Task ids among the messages that are read; tuples have their own ids."""
+WAITED_OFTEN = 3
+"""Task ids that somebody waited for who has other messages to read: by then it is no chance."""
 MOST_FOLLOWED = 4096
 """Messages that are followed, at most."""
 
@@ -25,7 +27,7 @@ class NaiveReader:
 
     def __init__(self, *, always: bool = False) -> None:
         self._always = always
-        self._handed = self._stepped = False
+        self._handed = self._stepped = self._unasked = False
         self._beats: set[str] = set()
         self._syncs = 0
         self.swallowed: set[str] = set()
@@ -57,6 +59,7 @@ class NaiveReader:
         if last is not None:
             while self._unread.popleft() != last:
                 pass
+        self._unasked = self._unasked or not emit.wants_task_ids
         if not (emit.wants_task_ids or self._always):
             return
         if self._unread:
@@ -92,7 +95,12 @@ class NaiveReader:
         return self._went_on and not self._answered
 
     def is_all(self, pending: Iterable[str]) -> bool:
-        """True if `pending`, what it has not answered, is just what it swallowed, and it went on as that came."""
+        """True if `pending`, what it has not answered, is just what it swallowed, and it went on as that came.
+
+        Where no emit went without task ids, nobody waited for any that were not asked for.
+        """
+        if self._always and not self._unasked:
+            return False
         answered = self._answered or self._syncs > len(self._beats - self.swallowed)
         return (self._stepped or self._went_on) and not answered and self.swallowed >= {*pending}
 
@@ -100,11 +108,13 @@ class NaiveReader:
 class DroppingReader:
     """A reader that drops what comes before the task ids of its emit. `dropped`: ids of the tuples it would lose.
 
-    `went_on`: a tuple that came behind those was answered.
+    `went_on`: a tuple that came behind those was answered; `waits`: often enough it went on only as the ids came,
+    though there was something else to read.
     """
 
     def __init__(self) -> None:
         self.dropped: set[str] = set()
+        self._waited = self._hurried = 0
         self._unread: deque[str] = deque(maxlen=MOST_FOLLOWED)
         self._awaited = 0
         self._answered = self.went_on = False
@@ -118,12 +128,14 @@ class DroppingReader:
 
     def ids_sent(self) -> None:
         """Take task ids: what comes behind them is read as a tuple again."""
+        self._waited += bool(self._awaited and self.dropped)
         self._awaited = max(0, self._awaited - 1)
 
     def emitted(self, emit: Emit) -> None:
         """Take an emit: all up to the tuple that it is anchored to has been read."""
         for id_ in emit.anchors:
             self.answered(id_)
+        self._hurried += self._awaited
         if emit.wants_task_ids:
             self._awaited += 1
             self.dropped.update(self._unread)
@@ -136,6 +148,11 @@ class DroppingReader:
             self.went_on = self.went_on or bool(self.dropped)
             while self._unread.popleft() != id_:
                 self._answered = True
+
+    @property
+    def waits(self) -> bool:
+        """True if it emitted nothing while ids were to come, `WAITED_OFTEN` times and more."""
+        return self._waited >= WAITED_OFTEN and not self._hurried
 
     def took(self, left_open: Collection[str]) -> bool:
         """True if what is `left_open` is just what it would have dropped."""
