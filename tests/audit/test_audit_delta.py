@@ -12,7 +12,7 @@ import pytest
 
 from multilang_cli.audit.console.auditing import AuditFlags, audit_given
 from multilang_cli.audit.store import delta_tables
-from multilang_cli.audit.store.manifest import FOLDER, Manifest, ManifestError, format_before
+from multilang_cli.audit.store.manifest import FOLDER, SCHEMA, Manifest, ManifestError, format_before
 from multilang_cli.terminal.exits import CommandError
 from tests.command import ROOT
 
@@ -76,7 +76,7 @@ def test_the_format_is_that_of_the_tables_that_are_there(tmp_path: Path) -> None
     assert format_before(str(tmp_path)) is None
     (tmp_path / FOLDER).mkdir()
     manifest = Manifest(number=1, format="delta")
-    (tmp_path / FOLDER / "000001.json").write_bytes(json.dumps({"schema": 1, "format": manifest.format}).encode())
+    (tmp_path / FOLDER / "000001.json").write_bytes(json.dumps({"schema": SCHEMA, "format": manifest.format}).encode())
     assert format_before(str(tmp_path)) == "delta"
     plan, said = inputs.AuditPlan(inputs.Inputs((), (), ())), list[str]()
     with pytest.raises(ManifestError, match="are delta; give --format delta, or --overwrite to make them anew"):
