@@ -55,11 +55,6 @@ class Script:
         """True if something is said, or is due, on which a component at rest may give what is `given_later`."""
         return False
 
-    def asks_again(self, waiting_for: WaitingFor) -> bool:
-        """True if what is waited for is asked for once more before it is given up, as Storm would."""
-        del waiting_for
-        return False
-
     def answer(self, emit: Emit) -> None:
         """Answer an emit that was taken while somebody else played."""
 

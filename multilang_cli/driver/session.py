@@ -280,10 +280,8 @@ class Session:
         """True if what is waited for will not come `within` so many seconds, whatever Storm may still say meanwhile."""
         later = waiting_for in self.script.given_later
         if self.stuck(within):
-            final = not (later and self.script.says_more())
-        else:
-            final = not later and self._standstill.is_seen(within)
-        return final and not self.script.asks_again(waiting_for)
+            return not (later and self.script.says_more())
+        return not later and self._standstill.is_seen(within)
 
     def _patience(self) -> float:
         """Seconds for which a round may block that has something to write: few in the midst of a message."""

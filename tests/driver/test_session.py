@@ -497,19 +497,6 @@ def test_a_bolt_that_stands_still_is_not_waited_for(tmp_path: Path) -> None:
     assert rules_of(session) == ["heartbeat-unanswered"]
 
 
-@pytest.mark.parametrize(("answered", "fate"), [(3, "survives"), (9, "dies")])
-def test_a_bolt_is_asked_again_before_its_sync_is_given_up(tmp_path: Path, answered: int, fate: str) -> None:
-    every = f'for _ in range({answered}): message()\nsay(\'{{"command":"sync"}}\\nend\\n\')\nmessage()'
-    with playing(tmp_path, f"shake()\n{every}") as (session, handshake):
-        bolt = bolt_of(session)
-        assert bolt.session.handshake(handshake, LIMIT)
-        bolt.insists = 5
-        assert not bolt.beat(1000.0)
-        assert bolt.is_deaf == (fate == "dies")
-    assert rules_of(session) == ["heartbeat-unanswered"]
-    assert session.findings[0].fates["2.8.3"] == fate
-
-
 def test_storm_knows_of_a_tuple_once_it_reads_it(tmp_path: Path) -> None:
     sync = 'say(\'{"command":"sync"}\\nend\\n\')'
     emit = 'say(\'{"command":"emit","id":"1","tuple":["x"],"need_task_ids":false}\\nend\\n\')'

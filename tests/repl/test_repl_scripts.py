@@ -179,8 +179,7 @@ def test_a_full_disk_behind_stdout_is_not_said_of_the_transcript(tmp_path: Path)
 def test_who_dies_of_raw_bytes_is_not_blamed(tmp_path: Path) -> None:
     shown = said(tmp_path, "raw {\\nend\\n\nwait exit\nfindings\n", "--kind", "bolt", BOLT)
     assert "exited with code 1" in shown
-    assert re.search(r"note +exited: .*not blamed, for it\s+came after your raw message 4", shown)
-    assert not re.search(r"must +exited", shown)
+    assert not re.search(r"(?:must|should|note) +exited", shown)
     died = said(tmp_path, "", "--kind", "bolt", component(tmp_path, DIES), code=3)
     assert re.search(r"must +exited", died)
 

@@ -49,6 +49,7 @@ OWN = {
     "a bolt in shell": ["bolt.sh", "#!/bin/bash\nwhile read -r line; do\n  echo lib/bolt.rb\ndone\n"],
     "not beside": ["run.sh", "#!/bin/sh\nexec ruby /opt/other/bolt.rb\n"],
     "no shell": ["run.rb", "#!/usr/bin/ruby\nexec 'lib/bolt.rb'\n"],
+    "a version manager's shim": ["ruby", '#!/bin/bash\nset -e\nexec "/bin/sh" exec "$program" "$@"\n'],
     "half a quote": ["run.sh", '#!/bin/sh\nexec ruby "lib/bolt.rb\n'],
 }
 

@@ -186,7 +186,9 @@ def test_a_case_of_a_users_own_is_not_held_to_it(tmp_path: Path) -> None:
     text = (data_path("conformance", "cases", "component") / f"{case.id}.yaml").read_text(encoding="utf-8")
     mine = tmp_path / "mine.spout.yaml"
     mine.write_text(
-        text.replace("id: spout.sync.ack", "id: mine.spout").replace("{command: ack", "{command: ack, id: unknown"),
+        text.replace("id: spout.sync.ack", "id: mine.spout").replace(
+            "call: {command: ack", "call: {command: ack, id: unknown"
+        ),
         encoding="utf-8",
     )
     options = RunOptions(record=str(tmp_path / "r"), suites=(str(mine),), include=("mine.spout",))

@@ -72,23 +72,19 @@ class ShellBolt(Script):
     `timer` and `ticks`: seconds between heartbeats, and between tick tuples, sent by the clock from the pid on, as
     Storm does; 0: only when asked. `max_pending`: tuples that may wait to be written, None for any number. Ids are
     random signed 64-bit integers as strings, made from `seed`. `syncs`: how many came. `reminders`: heartbeats that a
-    bolt at rest is sent before a wait for its tuples is given up: it may settle on one. `insists`: heartbeats that one
-    at rest is sent before a wait for a sync is given up: it may answer some of them. `tick_ids`: those of the ticks
+    bolt at rest is sent before a wait for its tuples is given up: it may settle on one. `tick_ids`: those of the ticks
     that were queued so far. `runs_on`: see `Clock`.
     """
 
     __slots__ = (
-        "_asked_again",
         "_beats",
         "_random",
         "_reminded",
-        "_synced",
         "_tasks",
         "_ticked",
         "_ticks",
         "collector",
         "handlers",
-        "insists",
         "judge",
         "kept",
         "max_pending",
@@ -123,9 +119,9 @@ class ShellBolt(Script):
         self.judge, self.profile, self.version = judge, judge.profile, judge.version
         self.stdin = self.session.stdin
         self.syncs = 0
-        self.reminders = self.insists = 0
+        self.reminders = 0
         self.tick_ids: list[str] = []
-        self._reminded = self._asked_again = self._synced = 0
+        self._reminded = 0
         self._ticked = 0
         pending = self.profile.conf.get(MAX_BOLT_PENDING, self.version.max_pending)
         self.max_pending: int | None = pending if isinstance(pending, int) and pending > 0 else None
@@ -193,22 +189,6 @@ class ShellBolt(Script):
             self.heartbeat()
             return True
         return False
-
-    def asks_again(self, waiting_for: WaitingFor) -> bool:
-        """Send a bolt at rest that answers no heartbeat the next, as Storm does a second later, up to `insists`.
-
-        Storm ends the worker of one that answers none of them; who answers one of so many is let live.
-        """
-        if waiting_for != "heartbeat" or self._asked_again >= self.insists or self.syncs > self._synced:
-            return False
-        self._asked_again += 1
-        self.heartbeat()
-        return True
-
-    @property
-    def is_deaf(self) -> bool:
-        """True if it was sent all the heartbeats on which Storm would insist, and has answered none."""
-        return 0 < self.insists <= self._asked_again and not self.syncs
 
     # --- what it is told to say -----------------------------------------------------------------------------------
 
@@ -300,16 +280,15 @@ class ShellBolt(Script):
     def wait_beat(self, limit: float) -> bool:
         """Wait until no heartbeat is unanswered that is sent now, as `beat` does; the clock sends more meanwhile."""
         asked, waiting = -1, self.judge.state.heartbeats
-        self._asked_again, self._synced = 0, self.syncs
 
         def answered() -> bool:
-            """True if all was written once, and each heartbeat of before is answered, and of those that followed."""
+            """True if all was written once, and every heartbeat of before is answered."""
             nonlocal asked
             if asked < 0 and self.session.idle:
                 asked = self.session.events.seq
-            return asked >= 0 and (not waiting or (waiting[0].seq >= asked and not self._asked_again))
+            return asked >= 0 and (not waiting or waiting[0].seq >= asked)
 
-        return self.session.wait(answered, limit, "heartbeat", lambda: (self.unsettled, self._asked_again))
+        return self.session.wait(answered, limit, "heartbeat", lambda: self.unsettled)
 
     @property
     def unsettled(self) -> int:

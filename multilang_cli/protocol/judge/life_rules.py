@@ -123,6 +123,8 @@ def stderr(judge: RuleContext, event: Event, fact: Chunk) -> None:
             judge.breach("stderr-flood", event, text, when=when, stable=when, related=(state.commands[0].seq,))
 
 
+CROSSED = 2
+"""Heartbeats that may be on their way while the one before them is answered."""
 TALKS = 1.0
 """Seconds since its last message within which a component that was waited for in vain is one that talks on."""
 SINCE_1_1 = frozenset({"activate", "deactivate"})
@@ -187,7 +189,9 @@ def _no_sync(judge: RuleContext, event: Event, within: str, tail: str, *, talks_
 def _no_answer(judge: RuleContext, event: Event, within: str, tail: str) -> None:
     state = judge.state
     for pending in state.heartbeats[:1]:
-        when = "some" if state.synced > pending.t else "others" if state.heard > pending.t else "silent"
+        # A sync that crosses the next heartbeat answers the one before it.
+        passed = sum(each.t < state.synced for each in state.heartbeats)
+        when = "some" if passed > CROSSED else "others" if state.heard > pending.t else "silent"
         text = f"no sync of a heartbeat{within}{tail}"
         if when == "some":
             text = f"{len(state.heartbeats)} heartbeats were not answered with a sync, though others were{tail}"

@@ -90,6 +90,7 @@ def _found(word: str, folder: Path) -> str:
     name = word.rpartition(_HERE)[2].lstrip("/") if _HERE in word else word
     path = folder / name
     try:
-        return str(path) if name and path.is_file() else ""
+        # What lies elsewhere is the machine's: a version manager's, where the script is its shim of an interpreter.
+        return str(path) if name and path.is_relative_to(folder) and path.is_file() else ""
     except (OSError, ValueError):
         return ""

@@ -190,8 +190,6 @@ class CaseRun:
                 hangs.died(MEMORY, session.now)
         if isinstance(shell, ShellSpout) and self.idle is not None:
             self.idle.emitted(shell.kept.count, shell.kept.with_id)
-        if isinstance(shell, ShellBolt) and self._settling is not None:
-            self._settling.is_deaf |= shell.is_deaf
         hangs.hear_last_words(decode(session.process.stderr_tail))
         self.hang = hangs.hang
         self.unrecorded = recording.failed
@@ -254,7 +252,6 @@ class CaseRun:
             timer = TIMER if checked.version.heartbeats else 0.0
             bolt = ShellBolt(process, judge, sinks, timer=timer, ticks=ticks, seed=checked.options.seed)
             bolt.reminders = REMINDERS
-            bolt.insists = int(judge.timeout / TIMER) if self._settling and not self._settling.is_deaf else 0
             return bolt
         spout = ShellSpout(process, judge, sinks)
         spout.block_as_storm()

@@ -214,8 +214,7 @@ class Settling:
     is. `died`: it ended by itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`:
     for a whole limit it worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared
     sample. `scant`: as in the first conversation that has one. `woken`: how many conversations ended so; `prompt`: how
-    many did not. `is_deaf`: it answered none of as many heartbeats as Storm would send before its timeout is over.
-    `emits`: as in the first conversation that has some.
+    many did not. `emits`: as in the first conversation that has some.
     """
 
     def __init__(self) -> None:
@@ -226,7 +225,7 @@ class Settling:
         self.arities: dict[str, set[int]] = {}
         self.emits: dict[str, str] = {}
         self.failing: SubjectResult | None = None
-        self.is_deaf = self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
+        self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
             self.overworked
         ) = False
 
