@@ -229,7 +229,8 @@ def _hide_and_make(batches: Batches, secrets: GivenSecrets, make: BatchMaker) ->
 def _rows(file: tuple[str, bytes]) -> Iterator[tuple[bytes, str, int]]:
     path, content = file
     for text in packed(path, content):
-        yield text, path, 0
+        # The JVM unpickles bytes, and no class of ours that is made of them.
+        yield bytes(text), path, 0
 
 
 def _read(piece: FilePiece) -> Iterator[pa.RecordBatch]:
