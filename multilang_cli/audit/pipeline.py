@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
-from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,14 +17,14 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli import __version__
-from multilang_cli.audit.inputs import AuditPlan, here, is_url, named, run_of
-from multilang_cli.audit.runs import RecordedRun, folder_of, topology_runs
+from multilang_cli.audit.inputs import AuditPlan, here, named, run_of
+from multilang_cli.audit.runs import folder_of
 from multilang_cli.audit.session import beside
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary
 from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
-from multilang_cli.audit.stages.facts import SPANS, AuditFacts
+from multilang_cli.audit.stages.facts import SPANS
 from multilang_cli.audit.stages.lines import LineSource, lines, start_workers
-from multilang_cli.audit.stages.whole_files import WholeFile, whole_files
+from multilang_cli.audit.stages.whole_files import whole_files
 from multilang_cli.audit.store.delta_tables import write_delta
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
 from multilang_cli.audit.store.manifest import (
@@ -43,9 +42,9 @@ from multilang_cli.audit.store.manifest import (
 )
 from multilang_cli.audit.store.parquet_files import commented_schema, read_batches, tuples_of, write_batches
 from multilang_cli.audit.store.stored import StoredTables, read_pieces, stored_tables
+from multilang_cli.audit.stored_state import Gone, OwnTable, Stored, StoredState
 from multilang_cli.audit.tables import TABLES
 from multilang_cli.transcript.given import NO_SECRETS
-from multilang_cli.transcript.naming import HISTORY
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,126 +54,12 @@ if TYPE_CHECKING:
     from multilang_cli.terminal.output import Progress
 
 
-class Gone(NamedTuple):
-    """Rows of earlier audits that count no more: those whose `column` has one of these values.
-
-    `made`: the values that this audit's rows may have; empty if nobody knows.
-    """
-
-    column: str
-    values: frozenset[str]
-    made: frozenset[str] = frozenset()
-
-
-class Stored(NamedTuple):
-    """Remains of earlier audits: pieces of tables, and `inputs` that are the same still.
-
-    `runs`: of topologies, by name, each with a digest; `groupings`: a digest of those of all fields.
-    """
-
-    pieces: dict[str, tuple[StoredPiece, ...]]
-    same: frozenset[str]
-    runs: dict[str, str]
-    groupings: str
-
-
-class OwnTable(NamedTuple):
-    """A table that is written without Spark, into a folder of this machine that is given. What comes of it, beside."""
-
-    write: Callable[[str], dict[str, FewRows] | None]
-
-
 Tables = Iterator[dict[str, "DataFrame | FewRows | OwnTable"]]
-Make = Callable[["StoredState", list["DataFrame"]], Tables]
+Make = Callable[[StoredState, list["DataFrame"]], Tables]
 """Makes tables of those that stand already. Those that it yields together are written side by side, before it goes on.
 
 What it keeps for that, it appends to the list.
 """
-
-
-class StoredState:
-    """Everything that a stage is made of: the session, the plan, the tables that stand already, and facts of them.
-
-    `before`: what earlier audits left. `touched`: the conversations that this one has lines of; None for all. `gone`:
-    by table, what its rows take the place of in earlier ones; a table without an entry is made anew as a whole.
-    `damaged`: some lines are in quarantine. `whole`: the files from which conversations can be judged. `groupings`: a
-    digest of those of all fields.
-    """
-
-    def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, before: Stored) -> None:
-        self.spark = spark
-        self.plan = plan
-        self.folder = folder
-        self.known = StoredTables(spark, folder, {})
-        self.before = before
-        self.gone: dict[str, Gone] = {}
-        self.touched: frozenset[str] | None = None
-        self.damaged = False
-        self.whole: list[WholeFile] = []
-        self.groupings = ""
-
-    @property
-    def here(self) -> bool:
-        """True if the tables are folders of Parquet on this machine, which need no Spark."""
-        return self.plan.table_format == "parquet" and not is_url(self.folder)
-
-    @property
-    def facts(self) -> AuditFacts:
-        """Facts of conversations and files; to be asked for when conversations and events stand."""
-        return self.known.facts
-
-    @property
-    def who(self) -> DataFrame:
-        """Tasks and components that speak."""
-        return self.facts.people(self.spark, {conv: run.name for run in self.runs.values() for conv in run.convs})
-
-    @property
-    def wanted(self) -> frozenset[str]:
-        """The conversations that this audit is about: all of them, or those that it has lines of."""
-        return frozenset(self.facts.parts) if self.touched is None else self.touched
-
-    def new(self, table: str, *, but: frozenset[str] = frozenset()) -> DataFrame:
-        """Rows of the conversations that this audit is about. `but`: less those of these."""
-        if self.touched is None and not but:
-            return self.known[table]
-        return self.known.only(table, "conv", self.wanted - but)
-
-    @cached_property
-    def histories(self) -> frozenset[str]:
-        """The folders that have the history of a run, of earlier audits too."""
-        before = (file for file in self.before.same if Path(file).name == HISTORY)
-        return frozenset(map(run_of, (*self.plan.inputs.histories, *before)))
-
-    @cached_property
-    def runs(self) -> dict[str, RecordedRun]:
-        """All runs of topologies, by name."""
-        return topology_runs(self.facts, self.histories)
-
-    @cached_property
-    def again(self) -> frozenset[str]:
-        """The runs that this audit looks at: all, or those of which a line is new, or something else is known now."""
-        if self.touched is None:
-            return frozenset(self.runs)
-        read = {run_of(file) for file in self.plan.inputs.histories if named(file) not in self.before.same}
-        return frozenset(
-            name
-            for name, run in self.runs.items()
-            if name in read or run.mark != self.before.runs.get(name) or not self.touched.isdisjoint(run.convs)
-        )
-
-    @property
-    def again_convs(self) -> frozenset[str]:
-        """The conversations of these runs."""
-        return frozenset(conv for name in self.again for conv in self.runs[name].convs)
-
-    def of_again(self, table: str) -> DataFrame:
-        """Rows of the conversations of these runs."""
-        return self.known[table] if self.touched is None else self.known.only(table, "conv", self.again_convs)
-
-    def replace_runs(self, *tables: str) -> None:
-        """Let the rows of these runs take the place of what stands, and of runs that are no more."""
-        for table in tables:
-            self.gone[table] = Gone("run", self.again.union(self.before.runs.keys() - self.runs.keys()), self.again)
 
 
 class AuditStage(NamedTuple):

@@ -73,6 +73,7 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     from multilang_cli.audit.stages import edges  # noqa: PLC0415
     from multilang_cli.audit.stages.facts import facts_of  # noqa: PLC0415
     from multilang_cli.audit.stages.lines import lines  # noqa: PLC0415
+    from multilang_cli.audit.stored_state import Stored, StoredState  # noqa: PLC0415
 
     spout = component("sentences", "spout", "queue_spout.py", default=("sentence",))
     bolt = component("mute", "bolt", "planted_bolt.py", default=("sentence",))
@@ -85,7 +86,7 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     plan = inputs.AuditPlan(inputs.find([str(tmp_path / "run")]))
     marks = edges.of_history(lines(spark, plan.inputs.histories).rows())
     heard = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in ("conversations", "events")}
-    standing = pipeline.StoredState(spark, plan, str(tmp_path), pipeline.Stored({}, frozenset(), {}, ""))
+    standing = StoredState(spark, plan, str(tmp_path), Stored({}, frozenset(), {}, ""))
     standing.known |= {**heard, "marks": marks}
     standing.known.facts = facts_of(heard["conversations"], heard["events"])
     made = next(pipeline.STAGES["roots"].make(standing, []))["roots"]
