@@ -117,3 +117,52 @@ def test_modules_form_no_circle() -> None:
     assert graph.pop("multilang_cli") == {"multilang_cli.api"}
     # It raises CycleError, which names the modules, type-only imports counted.
     TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.long
+def test_names_that_tests_replace_are_there() -> None:
+    # mypy sees no name in a string: one that moves would be missed by nothing faster than the test that needs Spark.
+    checked, missing = 0, []
+    for path in sorted(Path(__file__).parent.rglob("test_*.py")):
+        modules = dict(_imported_modules(path))
+        for module, name in _replaced(path):
+            if module in modules:
+                checked += 1
+                if name not in set(_names_of(modules[module])):
+                    missing.append(f"{path.name}: {module}.{name}")
+    assert checked
+    assert missing == []
+
+
+def _imported_modules(path: Path) -> Iterator[tuple[str, Path]]:
+    """The name that the file gives each module of ours that it imports, and the module's file."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE.name:
+            for alias in node.names:
+                file = PACKAGE.parent.joinpath(*node.module.split("."), alias.name).with_suffix(".py")
+                if file.exists():
+                    yield alias.asname or alias.name, file
+
+
+def _replaced(path: Path) -> Iterator[tuple[str, str]]:
+    """The module and the name of every `setattr(module, "name", …)` in the file."""
+    for node in ast.walk(tree_of(path)):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr="setattr"), args=[ast.Name(id=module), ast.Constant(value=str(name)), *_]
+            ):
+                yield module, name
+
+
+def _names_of(path: Path) -> Iterator[str]:
+    """All names that the module binds outside its functions and classes."""
+    for node in tree_of(path).body:
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                yield name
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                yield from (alias.asname or alias.name.split(".")[0] for alias in aliases)
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name

@@ -49,11 +49,11 @@ def lay(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 def by_spark_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables are written as in a store behind a URL, where Spark alone can write."""
-    from multilang_cli.audit import pipeline  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit import stored_state  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.store import stored  # noqa: PLC0415
 
-    for module in (pipeline, stored):
-        monkeypatch.setattr(module, "is_url", lambda _: True)
+    monkeypatch.setattr(stored_state, "is_url", lambda _: True)
+    monkeypatch.setattr(stored, "is_url", lambda _: True)
 
 
 def test_a_folder_that_grows_is_audited_as_if_it_had_been_whole(
