@@ -86,14 +86,18 @@ def descendants(pid: int) -> Tree:
     found: Tree = {}
     todo = [pid]
     while todo:
-        parent = todo.pop()
-        for task in entries(f"/proc/{parent}/task"):
-            for child in map(int, read_proc(f"/proc/{parent}/task/{task}/children").split()):
-                started = start_time(child)
-                if started and child not in found:
-                    found[child] = started
-                    todo.append(child)
+        for child in children(todo.pop()):
+            started = start_time(child)
+            if started and child not in found:
+                found[child] = started
+                todo.append(child)
     return found
+
+
+def children(pid: int) -> list[int]:
+    """Return the children of a process, those that ended and that it did not wait for too."""
+    tasks = entries(f"/proc/{pid}/task")
+    return [int(child) for task in tasks for child in read_proc(f"/proc/{pid}/task/{task}/children").split()]
 
 
 def carries(pid: int | str, cookies: tuple[bytes, ...]) -> bool:

@@ -68,6 +68,12 @@ def _checked(fact: Any) -> str:
     return f"pid {fact.pid}: {fact.relation}; its file: {fact.file}"
 
 
+def _held(fact: Any) -> str:
+    files, processes = fact.files, fact.processes
+    before = f"{files[0]} and {processes[0]} before {fact.messages} messages"
+    return f"{files[1]} files are open, in {processes[1]} processes ({before})"
+
+
 def _gap(fact: Any) -> str:
     count = "" if fact.events is None else f"{fact.events} "
     return f"{count}events are missing here: {fact.why}"
@@ -84,6 +90,7 @@ def name_of(number: int) -> str:
 _SENTENCES: dict[type, Callable[[Any], str]] = {
     facts.Started: lambda fact: f"started {shlex.join(fact.argv)} as process {fact.pid}",
     facts.PidChecked: _checked,
+    facts.Holdings: _held,
     facts.Exited: _exited,
     facts.StdinClosed: lambda _: "its stdin was closed",
     facts.Signalled: lambda fact: f"{name_of(fact.signal)} was sent",

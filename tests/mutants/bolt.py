@@ -152,6 +152,8 @@ DEEDS: dict[str, Mutant] = {
     "timer-left": Mutant("exited", "a timer that each tuple starts is never stopped, and ends the process"),
     "retries-writes": Mutant("outlives-worker", "tries each write again until it succeeds, also on a closed pipe"),
     "ignores-sigterm": Mutant("outlives-sigterm", "ignores SIGTERM"),
+    "leaves-open": Mutant("holdings-grow", "opens a file for each tuple, and closes none"),
+    "leaves-children": Mutant("holdings-grow", "starts a process for each tuple, and waits for none"),
     "floods-stderr": Mutant("stderr-flood", "1 MB of debug output on stderr for each tuple: harmless in a bolt"),
 }
 
@@ -295,6 +297,10 @@ class Bolt:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         if self.bug == "stops-reading":
             time.sleep(LINGER)
+        if self.bug == "leaves-open":
+            os.open(os.devnull, os.O_RDONLY)
+        if self.bug == "leaves-children" and os.fork() == 0:
+            os._exit(0)
 
     def heartbeat(self, message: dict[str, Any]) -> None:
         """Answer a heartbeat."""

@@ -25,6 +25,7 @@ class Mutant(NamedTuple):
 
 MUTANTS: dict[str, Mutant] = {
     "busy": Mutant("next-never-sleeps", "spout.next.thousand", "does not sleep when it has nothing"),
+    "leaves-open": Mutant("holdings-grow", "spout.next.thousand", "opens its source at each next, and closes it never"),
     "counts-to-300": Mutant("exited", "spout.next.thousand", "dies of its 300th call of next"),
     "no-ids": Mutant("never-an-id", "spout.sync.next", "emits without ids"),
     "no-tasks": Mutant("exited", "spout.task-ids.empty", "takes the first of the task ids, which may be none"),
@@ -113,6 +114,8 @@ class Spout:
         self.calls += 1
         if self.closed or (self.bug == "counts-to-300" and self.calls == 300):
             sys.exit("it can't go on")
+        if self.bug == "leaves-open":
+            os.open(os.devnull, os.O_RDONLY)
         if self.bug == "drops-when-full":
             for _ in range(200):
                 self.send({"command": "log", "msg": "so much to say"})

@@ -67,6 +67,7 @@ ENOUGH = {
     "outlives-sigterm": "end.sigterm",
     "outlives-worker": "end.worker-gone",
     "stderr-flood": "stderr.flood",
+    "holdings-grow": "bolt.heartbeat.behind-backlog",
 }
 
 PAIRS = [(kind, name) for kind in ("bolt", "spout") for name in mutants(kind) if rule_of(kind, name) is not None]

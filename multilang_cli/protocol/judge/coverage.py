@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from packaging.version import Version
 
 from multilang_cli.protocol.judge.spout_rules import EMPTY_CALLS
-from multilang_cli.protocol.words.events import Activation, Chunk, Exited, PidChecked, Signalled, StdinClosed
+from multilang_cli.protocol.words.events import Activation, Chunk, Exited, Holdings, PidChecked, Signalled, StdinClosed
 from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
@@ -38,6 +38,7 @@ OCCASIONS: dict[str, str] = {
     "pid": "it never said its first message",
     "pid-checked": "nobody looked at its pid",
     "pid-file": "nobody looked for its pid file",
+    "holdings": "nobody looked at its files and processes",
     "message": "it said nothing after its pid",
     "tuple": "it was sent no tuple",
     "foreign-text": "no tuple held text beyond ASCII",
@@ -171,6 +172,8 @@ class Coverage:
     def _happened(self, body: Any) -> None:
         if isinstance(body, PidChecked):
             self.seen |= {"pid-checked"} if body.file == "unknown" else {"pid-checked", "pid-file"}
+        elif isinstance(body, Holdings):
+            self.seen.add("holdings")
         elif isinstance(body, Chunk):
             self.seen.add("stderr")
         elif isinstance(body, StdinClosed):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         End,
         Event,
         Exited,
+        Holdings,
         PidChecked,
         Signalled,
         StdinClosed,
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 PIPE = 64 * 1024
 """Bytes that a pipe holds: what a spout may write to stderr while Storm does not read it."""
+MANY_HELD, SHARE_HELD = 50, 0.5
+"""Files or processes more that count, and the part of the messages that they have to be of."""
+HELD = {"files": "open files", "processes": "processes, those counted that ended and were not waited for,"}
 FLOOD = 4 * PIPE
 """Bytes of stderr within one command that were never seen to pass."""
 
@@ -59,6 +63,18 @@ def pid_checked(judge: RuleContext, event: Event, fact: PidChecked) -> None:
         judge.breach("pid-file-missing", event, text, subject=str(fact.pid))
     elif fact.file == "filled":
         judge.breach("pid-file-filled", event, "the pid file is not empty", subject=str(fact.pid))
+
+
+def holdings(judge: RuleContext, event: Event, fact: Holdings) -> None:
+    """Judge what has grown with the messages, less what may be held for open tuples and for emits not acked."""
+    pending = len(judge.state.open) + len(judge.state.message_ids)
+    for what, named in HELD.items():
+        before, after = getattr(fact, what)
+        more = after - before - pending
+        if more >= MANY_HELD and more >= fact.messages * SHARE_HELD:
+            given = "calls of next" if judge.profile.kind == "spout" else "tuples"
+            text = f"it has {after} {named} now, and had {before} before {fact.messages} {given}"
+            judge.breach("holdings-grow", event, text, subject=what, stable=what)
 
 
 def exited(judge: RuleContext, event: Event, fact: Exited) -> None:

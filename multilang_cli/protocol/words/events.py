@@ -49,6 +49,17 @@ class PidChecked(_Fact, frozen=True, tag="pid-checked"):
     file: Literal["empty", "filled", "missing", "unknown"]
 
 
+class Holdings(_Fact, frozen=True, tag="holdings"):
+    """Open files and processes of the component and its descendants, before and after it was given messages.
+
+    `messages`: tuples, or calls of next. A process that ended counts until it is waited for.
+    """
+
+    messages: int
+    files: tuple[int, int]
+    processes: tuple[int, int]
+
+
 class Exited(_Fact, frozen=True, tag="exited"):
     """The process ended. Exactly one of `code` and `signal` is set.
 
@@ -170,6 +181,7 @@ Fact = (
     Chunk
     | Started
     | PidChecked
+    | Holdings
     | Exited
     | StdinClosed
     | Signalled

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.driver.holdings import held_by
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.driver.shell.spout import ShellSpout
+from multilang_cli.protocol.words.events import Holdings
 from multilang_cli.protocol.words.messages import SpoutCommand
 from multilang_cli.suite.steps import bolt_steps, cutting, spout_steps, testee_steps
 from multilang_cli.suite.steps.settling import AMPLE
@@ -99,6 +101,16 @@ def _hold_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     stage.session.stdin.hold_task_ids = True
 
 
+def _holdings(stage: Stage, _: dict[str, Any]) -> None:
+    """Look at what the component holds, and tell at the second look what has become of it."""
+    session, held = stage.session, held_by(stage.session.process.pid)
+    if stage.held is None:
+        stage.held = (held, stage.given)
+    elif session.running:
+        before, given = stage.held
+        session.events.note("process", Holdings(stage.given - given, *zip(before, held, strict=True)))
+
+
 def _quiet(stage: Stage, arguments: dict[str, Any]) -> None:
     """Wait until the component waits for us: it has read everything and said what it had to say.
 
@@ -178,6 +190,7 @@ OPERATIONS: dict[str, Operation] = {
     "hold_task_ids": _hold_task_ids,
     "release_task_ids": bolt_steps.release_task_ids,
     "no_task_ids": bolt_steps.no_task_ids,
+    "holdings": _holdings,
     "quiet": _quiet,
     "emits": _emits,
     "close_stdin": _close_stdin,

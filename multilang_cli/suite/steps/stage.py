@@ -15,6 +15,7 @@ from multilang_cli.suite.steps.settling import AMPLE, TRIAL, FedTuples, Settling
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from multilang_cli.driver.holdings import Counted
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Handshake
     from multilang_cli.reports.model import Verdict
@@ -55,7 +56,8 @@ class Stage:
     fails were about. `feed`: what a bolt was fed so far, `settling`: how it settles, in all of the run;
     `settles_declared`: somebody said so. `idle`: what is known of a spout's empty calls; `idled`: seconds of those
     since it emitted last; `calls`: of next, so far, of which the first `fruitful` brought something each; `paused`:
-    calls, and tuples, before it was deactivated first; `has_failed`: it was told of a fail.
+    calls, and tuples, before it was deactivated first; `has_failed`: it was told of a fail. `held`: what it
+    held when that was first looked at, and how much it was given until then.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Stage:
         self.idled = 0.0
         self.calls = self.fruitful = 0
         self.has_failed = False
+        self.held: tuple[Counted, int] | None = None
         self.paused: tuple[int, int] | None = None
         self.samples = samples
         self.handshake = handshake
@@ -111,6 +114,11 @@ class Stage:
         self.fed = True
         self._next_sample += 1
         return self.samples[(self._next_sample - 1) % len(self.samples)]
+
+    @property
+    def given(self) -> int:
+        """Samples that it was fed, or calls of next, so far."""
+        return self._next_sample + self.calls
 
     def send(self, sample: Sample) -> None:
         """Queue a tuple, as one of its source."""
