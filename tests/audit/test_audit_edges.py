@@ -107,3 +107,13 @@ def test_what_may_stand_behind_the_cut_of_a_recording_is_not_told_as_a_loss(
             assert row.open_task in cut
     assert behind["uncertain"] > plan.roots / 20
     assert behind["lost"] + behind["never acked"] < behind["uncertain"]
+
+
+def test_a_few_tuples_that_are_paired_wrongly_move_no_clock(spark: SparkSession) -> None:
+    from multilang_cli.audit.stages.trees import _met  # noqa: PLC0415 (Spark)
+
+    inferred = [(1, 2, 0.0, 0.001 + place / 1e6, 1) for place in range(99)]
+    rows = [*inferred, (1, 2, 9.0, 4.0, 1), (1, 3, 9.0, 4.0, 0), (1, 3, 0.0, 0.5, 0), (1, 4, 9.0, 4.0, 2)]
+    paired = spark.createDataFrame(rows, "sender int, receiver int, sent_at double, got_at double, doubt int")
+    least = {row.receiver: row.least for row in _met(paired)}
+    assert least == {2: pytest.approx(0.001, abs=0.0001), 3: -5.0, 4: None}

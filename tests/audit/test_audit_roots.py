@@ -129,3 +129,32 @@ def test_a_tuple_whose_end_may_stand_behind_the_cut_of_a_recording_is_not_lost(
     ]
     [found] = roots(spark.createDataFrame(marks, MARKS.ddl), 10.0).where("root = 1").collect()
     assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        ([], "lost"),
+        ([("ack", 19.0, 78, None)], "lost"),
+        ([("ack", 21.0, 78, None)], "uncertain"),
+        ([("fail", 19.0, 78, None)], "failed"),
+        ([("fail", 21.0, 78, None)], "uncertain"),
+        ([("made", 1.0, 78, 6)], "uncertain"),
+    ],
+    ids=["alone", "acked in time", "acked late", "failed", "failed late", "another is open"],
+)
+def test_a_tuple_that_may_be_anothers_loss_is_the_one_if_its_tree_timed_out_of_it_alone(
+    spark: SparkSession, more: list[tuple[str, float, int, int | None]], verdict: str
+) -> None:
+    from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415 (Spark)
+
+    marks = [
+        ("run", 1, "emit", 0.0, None, 4, '"a"', 0),
+        ("run", 1, "made", 0.0, 77, 5, None, 2),
+        ("run", 1, "lost", 0.0, 77, None, None, 2),
+        ("run", 1, "unheard", 0.0, 77, None, None, 2),
+        ("run", 1, "told fail", 20.0, None, 4, None, 0),
+        *(("run", 1, what, t, edge, task, None, 0) for what, t, edge, task in more),
+    ]
+    [found] = roots(spark.createDataFrame(marks, MARKS.ddl), 10.0).collect()
+    assert (found.verdict, found.confidence) == (verdict, "low")

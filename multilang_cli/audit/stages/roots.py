@@ -29,6 +29,8 @@ _WHY = "if(told = 'told fail' and fails > 0 and ended - emitted < timeout, 'fail
 
 By when, clocks that are apart can't tell.
 """
+_OF_THAT_ALONE = "outcome = 'timed out' and open_edges = 1 and fails = 0 and coalesce(last_ack <= ended, true)"
+"""It timed out, and but for one tuple all was acked in time."""
 _SIGN = "case what when 'made' then 1 when 'ack' then -1 else 0 end"
 
 
@@ -111,10 +113,15 @@ def _exact(marks: DataFrame) -> DataFrame:
     first = "min(struct(made, edge, holder, tuple_id, gone, unheard)) filter (where settled = 0)"
     return (
         edges.groupBy(_KEY)
-        .agg(F.expr("max(settled) > 1 as twice"), F.expr(f"{first} as open"))
+        .agg(
+            F.expr("max(settled) > 1 as twice"),
+            F.expr("count_if(settled = 0) as open_edges"),
+            F.expr(f"{first} as open"),
+        )
         .selectExpr(
             *_KEY,
             "twice",
+            "open_edges",
             "open.edge as open_edge",
             "open.holder as open_task",
             "open.tuple_id as open_id",
@@ -136,7 +143,7 @@ def _verdict() -> Column:
         .when(failed, "failed")
         .when(F.expr("balanced and last_ack > ended"), "late ack")
         # Who holds a tuple until the spout has heard its end, and dies then, has not lost it.
-        .when(F.expr("open_gone <= coalesce(ended, open_gone)"), "lost")
+        .when(F.expr(f"open_gone <= coalesce(ended, open_gone) and (not open_unheard or {_OF_THAT_ALONE})"), "lost")
         # Its end may stand behind the cut of a recording.
         .when(F.expr(f"open_unheard and (outcome = 'timed out' or {overdue})"), "uncertain")
         .when(F.expr(f"open_edge is not null and {overdue}"), "never acked")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_IN_A_ROW = 64
 """Tuples in a row, from a spout's on, that are followed."""
+FEW_WRONG = 0.02
+"""Of tuples that are inferred, the part that may be paired wrongly."""
 _NAMES = [column.name for column in MARKS.columns]
 _ASKING = "coalesce(task, 0) = 0 and coalesce(asks, true)"
 _SIDES = [column.name for column in SIDES]
@@ -224,9 +226,14 @@ def _by_values(sent: DataFrame, got: DataFrame) -> DataFrame:
 
 
 def _met(paired: DataFrame) -> list[Any]:
-    """By sender and receiver, the least time that a tuple took between them; null if none is sure."""
+    """By sender and receiver, the least time that a tuple took between them; null if none is sure.
+
+    Where lines are missing a few are paired wrongly, and one of them would move a clock by seconds.
+    """
     pairs = paired.where("receiver is not null").groupBy("sender", "receiver")
-    return pairs.agg(F.expr(f"min(got_at - sent_at) filter (where doubt < {LOW}) as least")).collect()
+    certain = f"min(got_at - sent_at) filter (where doubt = {CERTAIN})"
+    inferred = f"percentile_approx(got_at - sent_at, {FEW_WRONG}) filter (where doubt < {LOW})"
+    return pairs.agg(F.expr(f"coalesce({certain}, {inferred}) as least")).collect()
 
 
 def deepest(met: Collection[tuple[int, int]], spouts: Collection[int]) -> int:
@@ -284,9 +291,9 @@ def _marks(said: DataFrame, tree: DataFrame, lived: DataFrame, ends: DataFrame, 
     made = legs.selectExpr("run", "root", "'made' as what", "t", "edge", "target as task", "id", "doubt")
     timed = legs.join(ends.select("run", "run_end", "timeout"), "run", "left").join(torn, ["run", "target"], "left")
     nowhere = timed.where("receiver is null and (later or run_end - t >= timeout)")
-    # Where lines are missing, one that may be another's loss may be no loss at all.
-    unheard = f"{_BEHIND_CUT} and not later or doubt = {LOW} and (guessed or missed is not null)"
-    what = f"if({unheard}, 'unheard', 'lost') as what"
+    # Where lines are missing, one that may be another's loss may be no loss at all, unless its tree timed out of it.
+    doubted = f"if(doubt = {LOW} and (guessed or missed is not null), array('lost', 'unheard'), array('lost'))"
+    what = f"explode(if({_BEHIND_CUT} and not later, array('unheard'), {doubted})) as what"
     lost = nowhere.selectExpr("run", "root", what, "t", *_of_edge("doubt"))
     parts = [*_of_spouts(said, lived), made, lost, _settled(said, timed, lived)]
     return reduce(lambda one, two: one.unionByName(two), parts).select(_NAMES)
