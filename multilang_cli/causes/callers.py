@@ -41,7 +41,7 @@ def callers_of(
     `stream`: that of the message; who names it wrote it. What answers heartbeats and ticks is not meant.
     """
     lines = sources.get(place.file, ())
-    name, begin, end = _function_around(lines, place.line - 1)
+    name, begin, end = function_around(lines, place.line - 1)
     if not _is_helper(name, command):
         return []
     calls = [
@@ -68,7 +68,7 @@ def caller_of(frames: Sequence[Place], sources: Mapping[str, Sequence[str]]) -> 
 
 
 def _name_around(place: Place, sources: Mapping[str, Sequence[str]]) -> str:
-    return _function_around(sources.get(place.file, ()), place.line - 1)[0]
+    return function_around(sources.get(place.file, ()), place.line - 1)[0]
 
 
 def _is_helper(name: str, commands: str) -> bool:
@@ -93,7 +93,7 @@ def name_in(line: str) -> str:
     return next(filter(None, found.groups()), "") if found else ""
 
 
-def _function_around(lines: Sequence[str], at: int) -> tuple[str, int, int]:
+def function_around(lines: Sequence[str], at: int) -> tuple[str, int, int]:
     """The name of the function that a line stands in, and where that begins and ends; no name if it is in none."""
     if not 0 <= at < len(lines):
         return "", 0, 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from multilang_cli.causes.callers import end_of_block, name_in
+from multilang_cli.causes.callers import end_of_block, function_around, name_in
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.origin import COMMENT
 
@@ -15,11 +15,22 @@ if TYPE_CHECKING:
 _NOTHING = r"(?:\s+(?:None|nil|null|undefined|undef|true|false|0|1))?"
 _LEAVES = re.compile(
     rf"""(?:^\s*|[{{;:)]\s*|\bthen\s+|\bdo\s+)
-    (?:return{_NOTHING}|continue|(?<=\s)next(?=\s*;|\s+(?:if|unless)\b|\s*$))
+    (?:return{_NOTHING}|continue|(?<=\s)next(?=\s*[;}}]|\s+(?:if|unless)\b|\s*$))
     \s*(?:;|\}}|$|(?:if|unless)\b|\bend\b)""",
     re.VERBOSE,
 )
 """A statement that leaves a function or a round of a loop with nothing to give."""
+
+
+_OTHERWISE = re.compile(r"\s*(?:[}]?\s*else\b(?!\s*if\b)|default\s*:|_\s*=>|\*\)|otherwise\b)")
+"""The branch of all that has none."""
+_ASKED = re.compile(r"""['"`:](?:ack|fail)\b""")
+_CHAIN = 20
+"""Lines between the branch of one command and that of all others."""
+
+
+def _writes(answer: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z]){answer}|(?:send|write|say|reply)_?{answer}", re.IGNORECASE)
 
 
 def early_exit(handler: Place, answer: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
@@ -33,12 +44,45 @@ def early_exit(handler: Place, answer: str, sources: Mapping[str, Sequence[str]]
         for file, lines, begin, end in _blocks(handler, sources)
         for number in _exits(lines, begin, end, answer)
     ]
+    found = found or _past_the_answer(handler, answer, sources.get(handler.file, ()))
     return found[0] if len(found) == 1 else None
+
+
+def default_exit(answer: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """Find where all commands without a branch of their own pass by `answer`; None if nowhere, or in several places."""
+    found = [
+        place
+        for file, lines in sources.items()
+        for number, line in enumerate(lines)
+        if _OTHERWISE.match(line) and any(map(_ASKED.search, lines[max(0, number - _CHAIN) : number]))
+        for place in _past_the_answer(Place(file, number + 1), answer, lines)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _past_the_answer(handler: Place, answer: str, lines: Sequence[str]) -> list[Place]:
+    """The ways out of a branch that has no `answer`, where the function has one behind it for all of its branches."""
+    begin = handler.line - 1
+    if begin >= len(lines):
+        return []
+    end = end_of_block(lines, begin)
+    _, _, over = function_around(lines, begin)
+    code = ["" if COMMENT.match(line) else line for line in lines[begin:end]]
+    writes = _writes(answer)
+    if any(map(writes.search, code)) or not any(map(writes.search, lines[end:over])):
+        return []
+    return [
+        Place(handler.file, begin + number + 1, line.strip())
+        for number, line in enumerate(code)
+        if _LEAVES.search(line)
+    ]
 
 
 def _blocks(handler: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Sequence[str], int, int]]:
     """The branch of the handler, and each function that is called in it: its file, where it begins and ends."""
     lines = sources.get(handler.file, ())
+    if handler.line > len(lines):
+        return
     begin, end = handler.line - 1, end_of_block(lines, handler.line - 1)
     yield handler.file, lines, begin, end
     branch = "\n".join(lines[begin:end])
@@ -53,6 +97,6 @@ def _blocks(handler: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[tu
 def _exits(lines: Sequence[str], begin: int, end: int, answer: str) -> Iterator[int]:
     """The lines that leave a block before its first `answer`, if it writes one at all."""
     code = ["" if COMMENT.match(line) else line for line in lines[begin:end]]
-    writes = re.compile(rf"(?<![a-z]){answer}|(?:send|write|say|reply)_?{answer}", re.IGNORECASE)
+    writes = _writes(answer)
     answers = next((number for number, line in enumerate(code) if writes.search(line)), 0)
     yield from (begin + number for number in range(1, answers) if _LEAVES.search(code[number]))

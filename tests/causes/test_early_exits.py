@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.causes.early_exits import early_exit
+from multilang_cli.causes.early_exits import default_exit, early_exit
 from multilang_cli.causes.model import Place
 
 GO = """func next() {
@@ -69,7 +69,19 @@ JAVASCRIPT = """async function next() {
 }
 on('next', () => next());
 """
+AFTER_ALL = """    def dispatch(m)
+      case m['command']
+      when 'next' then next_tuple
+      when 'fail'
+        return unless failed(m['id'])
+        log("#{m['id']} will be sent again", 1)
+      when 'activate' then activate
+      end
+      Multilang.write('command' => 'sync')
+    end
+"""
 FOUND = [
+    ("base.rb", AFTER_ALL, 4, 5),
     ("main.go", GO, 13, 4),
     ("spout.py", PYTHON, 9, 3),
     ("spout.rb", RUBY, 3, 4),
@@ -101,3 +113,47 @@ def test_none_is_told_where_it_is_not_certain(source: str) -> None:
     lines = source.splitlines()
     handler = next(number for number, line in enumerate(lines, 1) if '== "next"' in line)
     assert early_exit(Place("spout.py", handler), "sync", {"spout.py": lines}) is None
+
+
+OTHERWISE = {
+    "main.pl": (
+        """sub run {
+    while (my $m = recv_msg()) {
+        my $c = $m->{command};
+        if    ($c eq 'next') { $self->next_tuple }
+        elsif ($c eq 'fail') { $self->fail($m->{id}) }
+        else                 { next }    # nothing else concerns a spout
+        $self->sync;
+    }
+}
+""",
+        6,
+    ),
+    "main.py": (
+        """def run():
+    while True:
+        command = read()["command"]
+        if command == "next":
+            next_tuple()
+        elif command == "ack":
+            ack()
+        else:
+            continue
+        send({"command": "sync"})
+""",
+        9,
+    ),
+}
+
+
+@pytest.mark.parametrize("file", OTHERWISE)
+def test_a_command_without_a_branch_leaves_by_that_of_all_others(file: str) -> None:
+    source, line = OTHERWISE[file]
+    lines = source.splitlines()
+    assert default_exit("sync", {file: lines}) == Place(file, line, lines[line - 1].strip())
+    answered = [text.replace("next }", "$self->sync; next }").replace("continue", "pass") for text in lines]
+    assert default_exit("sync", {file: answered}) is None
+
+
+def test_a_line_that_is_in_none_of_the_sources_leaves_nowhere() -> None:
+    assert early_exit(Place("other.py", 3), "sync", {"spout.py": PYTHON.splitlines()}) is None

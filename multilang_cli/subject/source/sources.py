@@ -212,6 +212,12 @@ def suspect_in(source: Source, pattern: str, *, in_adapter: bool = False) -> Pla
     return found if found or not in_adapter else only_line_with(pattern, beside)
 
 
+def all_lines_of(source: Source) -> Lines:
+    """The lines of the component's own files, and of those beside them that they name."""
+    own, beside = _related_lines(source)
+    return {**own, **beside}
+
+
 def lines_of(source: Source) -> Lines:
     """The lines of the component's own files: its program's, else all beside it."""
     own, beside = _related_lines(source)

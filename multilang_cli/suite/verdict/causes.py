@@ -13,7 +13,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.callers import callers_of
 from multilang_cli.causes.diagnosis import diagnose
-from multilang_cli.causes.early_exits import early_exit
+from multilang_cli.causes.early_exits import default_exit, early_exit
 from multilang_cli.causes.facts import Known, Source, facts_of
 from multilang_cli.causes.seen import tells_of_trouble
 from multilang_cli.causes.tracebacks import last_line, own
@@ -27,6 +27,7 @@ from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.source.lines import source_lines
 from multilang_cli.subject.source.sources import (
+    all_lines_of,
     lines_of,
     origin_in,
     source_of,
@@ -142,8 +143,10 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     suspect, also = next(filter(None, places), None), None
     if suspect is None and event is not None and written:
         suspect, also = _writer_of(event, command, source)
+    elif suspect is None and _UNANSWERED in cause.rules and facts.unanswered:
+        suspect = default_exit("sync", all_lines_of(source))
     elif suspect is not None and _UNANSWERED in cause.rules:
-        exit_ = early_exit(suspect, "sync", lines_of(source))
+        exit_ = early_exit(suspect, "sync", all_lines_of(source))
         suspect, also = (exit_, suspect) if exit_ else (suspect, None)
     place = None if suspect is not None and by_source else cause.place
     return msgspec.structs.replace(cause, place=place, suspect=suspect, also=cause.also if place else also)
