@@ -155,6 +155,13 @@ class CoverageReport(_Value, frozen=True, kw_only=True):
     never: tuple[Untested, ...]
 
 
+class TakenTuple(_Value, frozen=True):
+    """A tuple that a bolt takes, which failed the made-up one: its values as JSON, and how the suite ends with it."""
+
+    values: str
+    told: str
+
+
 class RunResult(_Value, frozen=True, kw_only=True):
     """Everything that is known after a run. ``verdict.conclude`` fills what follows from the subjects.
 
@@ -166,7 +173,7 @@ class RunResult(_Value, frozen=True, kw_only=True):
     they have the subjects then. `sentences`: how each component fares on the versions, if there are several.
     `coverage`: what was exercised, where somebody asked. `extent`: how much of what was asked was played, if time ended
     before all of it was. `emits`: what it emitted first to each stream, and of what: whether that is meant, only its
-    user can tell.
+    user can tell. `takes`: a tuple that it takes, where it failed or died of the one that was made up.
     """
 
     schema_version: str = SCHEMA_VERSION
@@ -197,3 +204,4 @@ class RunResult(_Value, frozen=True, kw_only=True):
     coverage: tuple[CoverageReport, ...] = ()
     extent: str = ""
     emits: tuple[str, ...] = ()
+    takes: TakenTuple | None = None

@@ -58,9 +58,10 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     """The component under test, as flags and ``mlcheck.toml`` describe it.
 
     `command`: words, never a shell line. `samples`: values of tuples it takes, of its first source where none is named;
-    empty, and none in `sources`: the default sample. `sources`: the streams it reads from; empty if nobody declared
-    any. `streams`: None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, pid-file,
-    grace, frame). `env`: added to the environment of a worker; `keep_env`: names of what stays in it as it is here.
+    empty, and none in `sources`: `made_up`, or the default sample if that is empty. `sources`: the streams it reads
+    from; empty if nobody declared any. `streams`: None if nobody declared any. `limits`: seconds or bytes by name
+    (`Deadline.waiting_for`, pid-file, grace, frame). `env`: added to the environment of a worker; `keep_env`: names of
+    what stays in it as it is here.
     `task`: its task id. `accepts`: of `ACCEPTS`. `settles`: of `SETTLES`, "" if nobody declared it.
     `known_failures`: the path of the file that lists them. `testee`: its part, if it is a library's testee.
     """
@@ -73,6 +74,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     keep_env: tuple[str, ...] = ()
     cwd: str | None = None
     samples: tuple[list[Any] | Sample, ...] = ()
+    made_up: tuple[Any, ...] = ()
     sources: tuple[InputSource, ...] = ()
     streams: dict[str, StreamDeclaration] | None = None
     accepts: tuple[str, ...] = ()

@@ -17,7 +17,9 @@ DEFAULT_FIELDS = ("sentence",)
 
 def sources_of(component: Component) -> tuple[InputSource, ...]:
     """The streams that a bolt subscribes to, every one with its fields; one made-up source if none was declared."""
-    samples = _declared(component)
+    samples = _declared(component) or tuple(
+        Sample(list(component.made_up), *each.place) for each in _sources(component) if component.made_up
+    )
     return tuple(
         each if each.fields is not None else msgspec.structs.replace(each, fields=_fields(each, samples))
         for each in _sources(component)
@@ -31,7 +33,8 @@ def samples_of(component: Component) -> tuple[Sample, ...]:
     them has its pairs. Samples that name their source themselves keep their order.
     """
     return _declared(component) or tuple(
-        Sample(DEFAULT_SAMPLE * len(each.fields or ()), each.component, each.stream) for each in sources_of(component)
+        Sample(list(component.made_up) or DEFAULT_SAMPLE * len(each.fields or ()), each.component, each.stream)
+        for each in sources_of(component)
     )
 
 

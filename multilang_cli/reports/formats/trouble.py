@@ -7,6 +7,7 @@ is no room.
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from itertools import starmap
 from pathlib import PurePosixPath
@@ -277,6 +278,11 @@ def _show_way_out(page: Page, trouble: Trouble, room: Room, result: RunResult) -
         )
     for line in cause.code.splitlines():
         page.line(line, "bold", indent=SCREEN_HANG)
+    if result.takes is not None:
+        told = f"--tuple {shlex.quote(result.takes.values)}; with that {result.takes.told}"
+        page.para(
+            room.cut(page, told, SCREEN_HANG), label="Takes", label_style="bold green", indent=2, hang=SCREEN_HANG
+        )
     if subject.verdict == "untestable" and "--tuple" in subject.reason and "--tuple" not in cause.mend:
         page.line(_OR)
     page.line(f"  More    mlcheck explain {cause.id}")

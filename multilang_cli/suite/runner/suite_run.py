@@ -289,8 +289,8 @@ def _notes_on_samples(component: Component) -> list[str]:
     if component.sources:
         made_up = ", ".join(f"{named(each)} ({', '.join(each.fields or ())})" for each in sources_of(component))
         return [f"no samples were given: it was fed made-up tuples of {made_up}{unjudged}"]
-    default = f"{DEFAULT_SAMPLE} of the field `{fields[0]}`"
-    return [f"no samples were given: it was fed one made-up tuple, {default}{unjudged}"]
+    made_up = f"{list(component.made_up) or DEFAULT_SAMPLE} of the field{'s' * (len(fields) > 1)} `{', '.join(fields)}`"
+    return [f"no samples were given: it was fed one made-up tuple, {made_up}{unjudged}"]
 
 
 def _near(word: str) -> str:

@@ -1,0 +1,76 @@
+"""A tuple that a bolt takes is looked for where it fails the made-up one, and the suite played with that."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from multilang_cli.reports.formats.console import as_text
+from multilang_cli.reports.formats.screen import render_screen
+from multilang_cli.reports.model import TakenTuple
+from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.subject.subject import Subject
+from multilang_cli.suite.runner.retaking import with_taken
+from multilang_cli.suite.runner.suite_run import run_suite
+from tests.sessions import PID
+from tests.suite.test_refusals import CODE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.reports.model import RunResult
+
+pytestmark = pytest.mark.component
+
+CASES = ("bolt.settle.once", "bolt.emit.anchors")
+TWO = 'user, at = tup["tuple"]; at + 1'
+
+
+def again(tmp_path: Path, deed: str, **declared: Any) -> RunResult:
+    """The result of a bolt that does this, looked at once more."""
+    script = tmp_path / "bolt.py"
+    script.write_text(PID + CODE % deed)
+    component = Component(command=(sys.executable, "-I", "-S", str(script)), **declared)
+    options = RunOptions(record=str(tmp_path / "kept"), include=CASES, timeout=5.0)
+    return with_taken(Subject.of(component, options), run_suite(component, options))
+
+
+TAKES = {
+    TWO: ('["some text", 7]', "PASS, "),
+    'tup["tuple"][0].split(); len(tup["tuple"][2])': ('["some text", "some text", "some text"]', "PASS, "),
+    f'{TWO}; say(\'{{"command":"ack","id":"\' + tup["id"] + \'"}}\\nend\\n\')': (
+        '["some text", 7]',
+        "FAIL, it settles ",
+    ),
+}
+
+
+@pytest.mark.parametrize("deed", TAKES)
+def test_how_a_bolt_fares_with_a_tuple_that_it_takes_is_told(tmp_path: Path, deed: str) -> None:
+    result = again(tmp_path, deed)
+    values, told = TAKES[deed]
+    assert result.takes is not None
+    assert result.takes.values == values
+    assert result.takes.told.startswith(told)
+    # Nobody said that such tuples come: the verdict stays what it was.
+    assert result.exit_code == 6
+    screen = as_text(lambda console: render_screen(result, console), 80)
+    assert "  Takes   --tuple " in screen
+    assert screen.count("\n") <= 24
+
+
+def test_a_bolt_that_takes_none_of_the_shapes_is_left_alone(tmp_path: Path) -> None:
+    assert again(tmp_path, 'tup["tuple"][0]["key"]').takes is None
+
+
+@pytest.mark.parametrize(("deed", "declared"), [(TWO, {"samples": (["a"],)}), ("pass", {})])
+def test_none_is_looked_for_where_one_is_declared_or_the_made_up_one_taken(
+    tmp_path: Path, deed: str, declared: dict[str, Any]
+) -> None:
+    assert again(tmp_path, deed, **declared).takes is None
+
+
+def test_what_it_takes_is_in_the_report(tmp_path: Path) -> None:
+    assert again(tmp_path, TWO).takes == TakenTuple('["some text", 7]', "PASS, 1 case passed")
