@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from multilang_cli.topology.java.program import host_class_path, java_program
+from multilang_cli.topology.java.program import TOOLS, host_class_path
 
 STORM = "2.8.3"
 SECONDS = "4"
@@ -72,7 +72,7 @@ def _compiled(work: Path) -> Path:
     class_path = ":".join(host_class_path(STORM))
     sources = {str(file) for file in work.rglob("*.java") if not file.name.endswith("Test.java")}
     while sources:
-        command = [java_program("javac"), "-proc:none", "-nowarn", "-Xmaxerrs", "10000", "-cp", class_path]
+        command = [TOOLS.java_program("javac"), "-proc:none", "-nowarn", "-Xmaxerrs", "10000", "-cp", class_path]
         done = subprocess.run(
             [*command, "-d", str(classes), *sorted(sources)], capture_output=True, text=True, check=False
         )

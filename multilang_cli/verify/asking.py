@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.catalogue.locate import data_path
 from multilang_cli.catalogue.oracle import oracle_cases
+from multilang_cli.driver import jdk
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -44,7 +46,7 @@ def verify_given(flags: VerifyFlags) -> int:
     """Compare real Storm with the records; returns the exit code. Raises CommandError."""
     console = console_of(flags.color)
     out = flags.out
-    if flags.write and not oracle_program.is_clone():
+    if flags.write and not jdk.is_clone(data_path("oracle")):
         raise CommandError(
             "verify-storm: --write records in conformance/oracle, so it needs a clone of the repository."
         )

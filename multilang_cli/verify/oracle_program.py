@@ -5,35 +5,32 @@ Standard library only, so that ``oracle/run.py`` works with any Python.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from subprocess import PIPE, STDOUT
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.component import player
+from multilang_cli.driver import jdk
 from multilang_cli.driver.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
-INSTALL = "on Debian: sudo apt-get install openjdk-17-jdk-headless maven"
 PROFILES = ((2, "storm2"), (1, "storm1"), (0, "storm0"))
 """The Maven profile by the least major version that it builds."""
 OLDEST = (0, 9, 3)
 """Before it there are no metrics for components, which the example topology registers."""
-LEAST_JAVA, LAST_JAVA = 17, 23
+LAST_JAVA = 23
 """Later ones can no longer catch System.exit."""
-BUILD_SECONDS = 900
 SPARE_SECONDS = 120
 """What a JVM may take beyond the limits of its cases."""
 ANSWER_SECONDS = 600
@@ -43,7 +40,6 @@ LIMIT_MS = 8000
 SHOWN_LINES = 4
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})(-[A-Za-z0-9.-]{1,40})?")
-_JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
 class OracleError(Exception):
@@ -52,6 +48,9 @@ class OracleError(Exception):
 
 class OracleUnavailableError(OracleError):
     """Something is missing that its user can mend: Java, Maven, the network, a version that exists."""
+
+
+_TOOLS = jdk.JavaTools("the oracle needs", OracleUnavailableError, last=LAST_JAVA)
 
 
 def parsed(version: str) -> tuple[int, int, int]:
@@ -163,7 +162,7 @@ def java(version: str, classpath: str) -> list[str]:
         "-XX:+UseSerialGC",
     ]
     options += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.util", "java.nio")]
-    return [_java_program("java"), *options, "-cp", classpath]
+    return [_TOOLS.java_program("java"), *options, "-cp", classpath]
 
 
 def build(version: str) -> str:
@@ -173,10 +172,10 @@ def build(version: str) -> str:
     JVM that runs.
     """
     parsed(version)
-    _check_java()
+    _TOOLS.check()
     source = data_path("oracle")
-    folder = _builds(source)
-    made = folder / f"{version}-{_digest(source)}"
+    folder = jdk.builds(source)
+    made = folder / f"{version}-{jdk.digest(source)}"
     if not (made / "classpath").exists():
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -189,83 +188,34 @@ def build(version: str) -> str:
     return os.pathsep.join([str(made / "classes"), (made / "classpath").read_text(encoding="utf-8").strip()])
 
 
-def is_clone() -> bool:
-    """True if this is a clone of the repository, where things are built and recorded in place."""
-    return (data_path("oracle").parent / "pyproject.toml").is_file()
-
-
-def _builds(source: Path) -> Path:
-    if is_clone():
-        return source / "target"
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache) / "mlcheck" / "oracle"
-
-
-def _digest(source: Path) -> str:
-    files = [source / "pom.xml", *sorted((source / "src").rglob("*.java"))]
-    whole = hashlib.sha256()
-    for file in files:
-        whole.update(b"%s\0%s\0" % (str(file.relative_to(source)).encode(), file.read_bytes()))
-    return whole.hexdigest()[:12]
-
-
 def _compile(version: str, source: Path, supervisor: Supervisor, made: Path) -> None:
     """Compile into the supervisor's folder, then call it `made`, unless somebody else has made that meanwhile."""
     part = supervisor.folder
     profile = next(profile for least, profile in PROFILES if parsed(version)[0] >= least)
-    command = [_program("mvn"), "-q", "-B", "-f", str(source / "pom.xml"), "-P", profile]
+    command = [_TOOLS.program("mvn"), "-q", "-B", "-f", str(source / "pom.xml"), "-P", profile]
     command += [f"-Dstorm.version={version}", f"-Doracle.build={part}", f"-Dmdep.outputFile={part / 'classpath'}"]
     maven = supervisor.start([*command, "compile", "dependency:build-classpath"], stdout=PIPE, stderr=STDOUT)
     try:
-        said, _ = maven.communicate(timeout=BUILD_SECONDS)
+        said, _ = maven.communicate(timeout=jdk.BUILD_SECONDS)
         if maven.returncode != 0:
             raise _why_not_built(version, said)
         if not made.exists():
             part.rename(made)
     except subprocess.TimeoutExpired:
-        raise OracleError(f"Maven did not build the oracle for Storm {version} within {BUILD_SECONDS} s") from None
+        raise OracleError(f"Maven did not build the oracle for Storm {version} within {jdk.BUILD_SECONDS} s") from None
     finally:
         supervisor.end(maven)
 
 
 def _why_not_built(version: str, said: str) -> OracleError:
-    lines = [line.partition("[ERROR]")[2].strip() for line in said.splitlines() if "[ERROR]" in line]
-    first = next((line for line in lines if line), said.strip()[-500:])
+    errors = jdk.errors_of(said)
     if re.search(rf"org\.apache\.storm:storm-\w+:\w+:{re.escape(version)} (was not found|in )", said):
         return OracleUnavailableError(
             f"there is no Storm {version} in the repositories that Maven asks; storm.apache.org lists the releases"
         )
     if re.search(r"Could not (transfer|resolve)|Unknown host|PluginResolutionException", said):
-        return OracleUnavailableError(f"Maven could not fetch what the oracle needs for Storm {version}: {first}")
-    errors = "; ".join(line for line in lines if line)[:1500]
-    return OracleError(f"the oracle could not be compiled for Storm {version}: {errors or first}")
-
-
-def _check_java() -> None:
-    _java_program("javac")
-    _program("mvn")
-    said = subprocess.run([_java_program("java"), "-version"], capture_output=True, text=True, check=False).stderr
-    found = _JAVA_VERSION.search(said)
-    if found is None or not LEAST_JAVA <= int(found[1]) <= LAST_JAVA:
-        shown = found[1] if found else "of an unknown version"
-        raise OracleUnavailableError(
-            f"this Java is {shown}; the oracle needs a JDK of {LEAST_JAVA} to {LAST_JAVA}, {INSTALL}"
-        )
-
-
-def _java_program(name: str) -> str:
-    """A program of the JDK that Maven takes: that of JAVA_HOME, else of PATH."""
-    home = Path(os.environ.get("JAVA_HOME", "")) / "bin" / name
-    return str(home) if os.environ.get("JAVA_HOME") and home.exists() else _program(name)
-
-
-def _program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        raise OracleUnavailableError(
-            f"{name} was not found on PATH; the oracle needs a JDK of {LEAST_JAVA} to {LAST_JAVA} and Maven, {INSTALL}"
-        )
-    return found
+        return OracleUnavailableError(f"Maven could not fetch what the oracle needs for Storm {version}: {errors[0]}")
+    return OracleError(f"the oracle could not be compiled for Storm {version}: {'; '.join(errors)[:1500]}")
 
 
 def _last_lines(text: str) -> str:

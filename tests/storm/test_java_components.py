@@ -14,7 +14,7 @@ import yaml
 
 from multilang_cli.topology.history import Delivered, Emitted, Launched
 from multilang_cli.topology.history_file import read_history
-from multilang_cli.topology.java.program import host_class_path, java_program
+from multilang_cli.topology.java.program import TOOLS, host_class_path
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
 from multilang_cli.transcript.naming import HISTORY
 from tests.command import mlcheck, refusal
@@ -87,10 +87,10 @@ def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = folder / "components.jar"
     class_path = ":".join(host_class_path(STORM))
     sources = [str(each) for each in sorted(SOURCES.rglob("*.java"))]
-    javac = [java_program("javac"), "-proc:none", "-nowarn", "-cp", class_path, "-d", str(folder / "classes")]
+    javac = [TOOLS.java_program("javac"), "-proc:none", "-nowarn", "-cp", class_path, "-d", str(folder / "classes")]
     subprocess.run([*javac, *sources], check=True)
     subprocess.run(
-        [java_program("jar"), "--create", "--file", str(made), "-C", str(folder / "classes"), "."], check=True
+        [TOOLS.java_program("jar"), "--create", "--file", str(made), "-C", str(folder / "classes"), "."], check=True
     )
     return made
 

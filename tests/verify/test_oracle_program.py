@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from multilang_cli.cli.dispatch import dispatch
-from multilang_cli.verify import oracle_program, records
+from multilang_cli.driver import jdk
+from multilang_cli.verify import records
 from multilang_cli.verify.oracle_program import OracleError, OracleUnavailableError, ask, build, parsed
 from oracle import run
 from tests.command import ROOT
@@ -31,8 +32,8 @@ BUILT = 'for word; do case $word in -Dmdep.outputFile=*) echo a.jar >"${word#*=}
 JAVA = "case $1 in -version) echo 'openjdk version \"17.0.1\"' >&2; exit 0;; esac\n"
 CASES = [{"case": name, "kind": "bolt", "steps": []} for name in "abc"]
 IN_FOLDER = (
-    "import sys; from pathlib import Path; from multilang_cli.verify import oracle_program;"
-    "folder = Path(sys.argv.pop(1)); oracle_program._builds = lambda _: folder;"
+    "import sys; from pathlib import Path; from multilang_cli.driver import jdk;"
+    "folder = Path(sys.argv.pop(1)); jdk.builds = lambda _: folder;"
     "from multilang_cli.__main__ import main; sys.exit(main())"
 )
 
@@ -57,7 +58,7 @@ class Machine:
         self.has("java", JAVA)
         monkeypatch.setenv("PATH", self.path)
         monkeypatch.delenv("JAVA_HOME", raising=False)
-        monkeypatch.setattr(oracle_program, "_builds", lambda _: self.builds)
+        monkeypatch.setattr(jdk, "builds", lambda _: self.builds)
 
     def has(self, name: str, script: str) -> None:
         (self.bin / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")

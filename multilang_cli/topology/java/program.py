@@ -15,20 +15,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.catalogue.locate import data_path
+from multilang_cli.driver import jdk
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.driver.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LEAST_JAVA = 17
-INSTALL = "on Debian: sudo apt-get install openjdk-17-jdk-headless maven"
-BUILD_SECONDS = 900
 LOGGING = "log4j2-mlcheck.xml"
 
 _PACKAGE = "mlcheck.javahost."
 PLANNER, COMPONENT, CHOOSER = f"{_PACKAGE}PlanMain", f"{_PACKAGE}ComponentMain", f"{_PACKAGE}GroupingMain"
-_JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _OPENED = ("java.lang", "java.util", "java.nio")
 """Packages of the JDK that Kryo looks into."""
 _SHARED = ("org.apache.storm:storm-client", "org.apache.storm:storm-core", "org.slf4j:*", "org.apache.logging.log4j:*")
@@ -37,6 +34,10 @@ _SHARED = ("org.apache.storm:storm-client", "org.apache.storm:storm-core", "org.
 
 class JavaHostError(Exception):
     """Java components can't be run; the message is a sentence that says why, and what to do."""
+
+
+TOOLS = jdk.JavaTools("Java components need", JavaHostError)
+"""Builds and runs them. Its methods raise JavaHostError."""
 
 
 class JavaOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +66,7 @@ class JavaOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def command(self, program: str, *arguments: str) -> tuple[str, ...]:
         """The command line of a program. Raises JavaHostError."""
-        return (java_program("java"), f"@{self._file}", program, *arguments)
+        return (TOOLS.java_program("java"), f"@{self._file}", program, *arguments)
 
     @property
     def _file(self) -> Path:
@@ -77,20 +78,14 @@ def _quoted(option: str) -> str:
     return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def java_program(name: str) -> str:
-    """A program of the JDK: that of JAVA_HOME, else of PATH. Raises JavaHostError."""
-    home = Path(os.environ.get("JAVA_HOME", "")) / "bin" / name
-    return str(home) if os.environ.get("JAVA_HOME") and home.exists() else _program(name)
-
-
 def host_class_path(storm: str) -> tuple[str, ...]:
     """The class path of the program for Storm `storm`, built unless that is done. Raises JavaHostError.
 
     Each state of the sources has a folder of its own, made whole or not at all.
     """
-    _check_java()
+    TOOLS.check()
     source = data_path("java_host")
-    made = builds() / f"{storm}-{_digest(source)}"
+    made = jdk.builds(source) / f"{storm}-{jdk.digest(source)}"
     if not made.exists():
         with _part(made) as part:
             maven = ["-f", str(source / "pom.xml"), f"-Dstorm.version={storm}", f"-Dflux.libraries={part / 'flux'}"]
@@ -107,9 +102,9 @@ def fetched(coordinates: tuple[str, ...]) -> tuple[str, ...]:
     if not coordinates:
         return ()
     project = _project(coordinates)
-    made = builds() / f"dependencies-{hashlib.sha256(project.encode()).hexdigest()[:12]}"
+    made = jdk.builds(data_path("java_host")) / f"dependencies-{hashlib.sha256(project.encode()).hexdigest()[:12]}"
     if not made.exists():
-        _program("mvn")
+        TOOLS.program("mvn")
         with _part(made) as part:
             (part / "pom.xml").write_text(project, encoding="utf-8")
             _maven(part, ["-f", str(part / "pom.xml"), "dependency:build-classpath"], ", ".join(coordinates))
@@ -139,23 +134,6 @@ def _project(coordinates: tuple[str, ...]) -> str:
     )
 
 
-def builds() -> Path:
-    """The folder of what is built and fetched: in a clone beside the sources, else in the user's cache."""
-    source = data_path("java_host")
-    if (source.parent / "pyproject.toml").is_file():
-        return source / "target"
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache) / "mlcheck" / "java_host"
-
-
-def _digest(source: Path) -> str:
-    files = [source / "pom.xml", *sorted(file for file in (source / "src").rglob("*") if file.is_file())]
-    whole = hashlib.sha256()
-    for file in files:
-        whole.update(b"%s\0%s\0" % (str(file.relative_to(source)).encode(), file.read_bytes()))
-    return whole.hexdigest()[:12]
-
-
 @contextmanager
 def _part(made: Path) -> Iterator[Path]:
     """A folder in which `made` is prepared. Raises JavaHostError."""
@@ -178,18 +156,16 @@ def _maven(part: Path, arguments: list[str], what: str) -> None:
     """Have Maven write ``classpath`` into `part`. Raises JavaHostError."""
     plugin = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
     goals = [each.replace("dependency:", f"{plugin}:", 1) for each in arguments]
-    said, code = _run([_program("mvn"), "-q", "-B", *goals, f"-Dmdep.outputFile={part / 'classpath'}"])
+    said, code = _run([TOOLS.program("mvn"), "-q", "-B", *goals, f"-Dmdep.outputFile={part / 'classpath'}"])
     if code != 0:
-        lines = [line.partition("[ERROR]")[2].strip() for line in said.splitlines() if "[ERROR]" in line]
-        first = next((line for line in lines if line), said.strip()[-500:])
-        raise JavaHostError(f"Maven could not fetch what {what} needs: {first}")
+        raise JavaHostError(f"Maven could not fetch what {what} needs: {jdk.errors_of(said)[0]}")
 
 
 def _compile(source: Path, part: Path) -> None:
     (part / "classes").mkdir()
     shutil.copy(source / "src" / LOGGING, part / "classes")
     found = (part / "classpath").read_text(encoding="utf-8").strip()
-    command = [java_program("javac"), "--release", str(LEAST_JAVA), "-proc:none", "-nowarn"]
+    command = [TOOLS.java_program("javac"), "--release", str(TOOLS.least), "-proc:none", "-nowarn"]
     command += ["-d", str(part / "classes"), "-cp", os.pathsep.join([found, str(part / "flux" / "*")])]
     said, code = _run([*command, *map(str, sorted((source / "src").rglob("*.java")))])
     if code != 0:
@@ -201,28 +177,9 @@ def _run(command: list[str]) -> tuple[str, int]:
     supervisor = Supervisor("mlcheck-build-")
     process = supervisor.start(command, stdout=PIPE, stderr=STDOUT)
     try:
-        said, _ = process.communicate(timeout=BUILD_SECONDS)
+        said, _ = process.communicate(timeout=jdk.BUILD_SECONDS)
     except subprocess.TimeoutExpired:
-        raise JavaHostError(f"{Path(command[0]).name} was not done within {BUILD_SECONDS} s") from None
+        raise JavaHostError(f"{Path(command[0]).name} was not done within {jdk.BUILD_SECONDS} s") from None
     finally:
         supervisor.end(process)
     return said, process.returncode
-
-
-def _check_java() -> None:
-    java_program("javac")
-    _program("mvn")
-    said = subprocess.run([java_program("java"), "-version"], capture_output=True, text=True, check=False).stderr
-    found = _JAVA_VERSION.search(said)
-    if found is None or int(found[1]) < LEAST_JAVA:
-        shown = found[1] if found else "of an unknown version"
-        raise JavaHostError(f"this Java is {shown}; Java components need a JDK of {LEAST_JAVA} or later, {INSTALL}")
-
-
-def _program(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        raise JavaHostError(
-            f"{name} was not found on PATH; Java components need a JDK of {LEAST_JAVA} or later and Maven, {INSTALL}"
-        )
-    return found
