@@ -14,9 +14,10 @@ import pytest
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_causes, load_rules, load_versions
-from multilang_cli.cli.candidates import VALUES, print_candidates
+from multilang_cli.cli.candidates import print_candidates
 from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.cli.completion import SHELLS
+from multilang_cli.cli.options.values import VALUES
 from multilang_cli.reports.formats.registry import FORMATS
 from multilang_cli.scaffold.writing import languages
 from multilang_cli.suite.cases.case import load_cases
