@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multilang_cli.topology.flux import read_flux
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from multilang_cli.topology.model import Topology
 
 FLUX = Path(__file__).parent / "data" / "flux"
 SHELL_SPOUT = "org.apache.storm.flux.wrappers.spouts.FluxShellSpout"
@@ -50,3 +58,14 @@ streams:
     grouping: {{type: DIRECT, streamId: odd}}
 """
 """A spout, a bolt with most of what Flux can say, and a bolt of another language."""
+
+
+def read_topology(
+    path: Path,
+    properties: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    resources: Path | None = None,
+    storm: str | None = None,
+) -> Topology:
+    """The topology of a Flux file. Raises FluxError. See `read_flux`."""
+    return read_flux(path, properties, env, resources, storm).topology

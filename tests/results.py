@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from multilang_cli.protocol.words.rulebook import Rulebook
@@ -199,3 +201,8 @@ RESULTS: dict[str, RunResult] = {
         notes=("the component ended before its first message",),
     ),
 }
+
+
+def from_json(text: str | bytes) -> RunResult:
+    """A report read back. Raises msgspec.ValidationError if it is none."""
+    return msgspec.convert(json.loads(text), RunResult, str_keys=True)

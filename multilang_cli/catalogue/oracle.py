@@ -23,7 +23,6 @@ from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from multilang_cli.protocol.words.messages import FromComponent
     from multilang_cli.protocol.words.verdicts import Effect, Fate, Rule, StormVersion
@@ -63,21 +62,8 @@ def oracle_verdicts() -> dict[str, dict[str, Verdict]]:
 
 
 @cache
-def case_file(case: str) -> Path:
-    """The file that holds the script `case`. Raises KeyError if there is none."""
-    for name in CASE_FILES:
-        if any(each["case"] == case for each in _read(name)):
-            return _path(name)
-    raise KeyError(case)
-
-
-def _path(name: str) -> Path:
-    return locate.data_path("conformance", "oracle", name)
-
-
-@cache
 def _read(name: str) -> Any:
-    return json.loads(_path(name).read_text(encoding="utf-8"))
+    return json.loads(locate.data_path("conformance", "oracle", name).read_text(encoding="utf-8"))
 
 
 # what confirms a rule

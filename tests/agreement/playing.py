@@ -15,9 +15,10 @@ import msgspec
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.catalogue.locate import data_path
 from multilang_cli.catalogue.oracle import (
+    CASE_FILES,
     Case,
-    case_file,
     oracle_cases,
     oracle_verdicts,
     plain,
@@ -95,7 +96,7 @@ def play(name: str, version_id: str) -> PlayedScript:
     profile = _profile(case, version)
     follower = _Follower(Collector(version, profile))
     judge = judge_of(profile, load_rulebook())
-    shell = with_player(judge, follower, (str(case_file(name)), name), Path.cwd())
+    shell = with_player(judge, follower, (str(_file_of(name)), name), Path.cwd())
     shell.session.as_storm = True
     with shell.session:
         _converse(shell, case, follower.collector)
@@ -220,3 +221,9 @@ def _answers(spout: ShellSpout, command: str, id_: Any, case: Case) -> bool:
         if session.pump.spoken != spoken:
             until, spoken = session.now + limit, session.pump.spoken
     return spout.wait_sync(limit if spout.answered else 0.0)
+
+
+def _file_of(case: str) -> Path:
+    """The file that holds the script `case`."""
+    files = (data_path("conformance", "oracle", name) for name in CASE_FILES)
+    return next(file for file in files if any(each["case"] == case for each in json.loads(file.read_bytes())))

@@ -18,12 +18,12 @@ from multilang_cli.reports import model
 from multilang_cli.reports.escape import decode, decode_at, escape, escape_html, escape_lines, fit, width
 from multilang_cli.reports.explaining.explain import render_findings, render_rule
 from multilang_cli.reports.formats.console import pretty_text, render_pretty
-from multilang_cli.reports.formats.json_report import from_json, to_json
+from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.junit import TAGS, to_junit
 from multilang_cli.reports.formats.registry import FORMATS, Report, ReportError, parse_reports, write_report
 from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
 from multilang_cli.reports.page import make_console
-from tests.results import ACK_TWICE, GREEN, HOSTILE, RESULTS, RULEBOOK, TWICE, WARNED, passed, result
+from tests.results import ACK_TWICE, GREEN, HOSTILE, RESULTS, RULEBOOK, TWICE, WARNED, from_json, passed, result
 
 HERE = Path(__file__).parents[1]
 SNAPSHOTS = HERE / "data" / "reports"

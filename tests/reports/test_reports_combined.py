@@ -11,14 +11,14 @@ import pytest
 from multilang_cli.protocol.words.verdicts import Outlook
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.formats.console import next_command, pretty_text, render_together
-from multilang_cli.reports.formats.json_report import from_json, to_json
+from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.junit import to_junit
 from multilang_cli.reports.formats.registry import FORMATS, Report, write_report
 from multilang_cli.reports.model import ComponentReport, RunResult
 from multilang_cli.reports.page import make_console
 from multilang_cli.reports.verdict import OUTCOMES
 from tests.reports.test_reports import VALIDATOR, same_as_snapshot
-from tests.results import BASE, GREEN, RESULTS, RULEBOOK, SKIPPED, TWICE, WARNED, result
+from tests.results import BASE, GREEN, RESULTS, RULEBOOK, SKIPPED, TWICE, WARNED, from_json, result
 
 
 def named(name: str, run: RunResult) -> RunResult:

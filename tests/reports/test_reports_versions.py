@@ -15,7 +15,7 @@ from multilang_cli.reports.bundles import bundles, groups_in, labelled, notes_in
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.formats.console import next_command, pretty_text, render_together, render_versions
 from multilang_cli.reports.formats.github import to_github
-from multilang_cli.reports.formats.json_report import from_json, to_json
+from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.junit import NOT_REQUIRED, to_junit
 from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.formats.registry import FORMATS, Report, write_report
@@ -25,7 +25,7 @@ from multilang_cli.reports.storm_sentences import with_sentences
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.reports.versions import show_table
 from tests.reports.test_reports import VALIDATOR, same_as_snapshot
-from tests.results import GREEN, RULEBOOK, SKIPPED, TWICE, WARNED, passed, result
+from tests.results import GREEN, RULEBOOK, SKIPPED, TWICE, WARNED, from_json, passed, result
 
 if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult, SubjectResult

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.topology.flux import FluxError, read_topology
+from multilang_cli.topology.flux import FluxError
 from multilang_cli.topology.groupings import ChooserContext, chooser
 from multilang_cli.topology.model import ComponentSpec
 from multilang_cli.topology.tasks import lay_out, own_conf
 from tests.command import ROOT
-from tests.flux import GOOD, SHELL_BOLT, SHELL_SPOUT
+from tests.flux import GOOD, SHELL_BOLT, SHELL_SPOUT, read_topology
 from tests.groupings import dice
 from tests.storm import cluster as storm
 from tests.storm.build import STORM

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.topology.flux import FluxError, FluxFile, read_flux, read_properties, read_topology
+from multilang_cli.topology.flux import FluxError, FluxFile, read_flux, read_properties
 from multilang_cli.topology.model import Grouping, OutputStream
 from multilang_cli.topology.tasks import lay_out
-from tests.flux import FLUX, GOOD, SHELL_BOLT, SHELL_SPOUT
+from tests.flux import FLUX, GOOD, SHELL_BOLT, SHELL_SPOUT, read_topology
 
 if TYPE_CHECKING:
     from collections.abc import Callable

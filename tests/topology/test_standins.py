@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.topology.flux import read_topology
 from tests.dialogue import HEARTBEAT, SYNC, Dialogue, tuple_message
-from tests.flux import FLUX, GOOD, SHELL_SPOUT
+from tests.flux import FLUX, GOOD, SHELL_SPOUT, read_topology
 
 if TYPE_CHECKING:
     from pathlib import Path

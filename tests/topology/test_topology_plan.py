@@ -12,12 +12,11 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.topology.engine.wiring import outgoing_of, profile_of
-from multilang_cli.topology.flux import read_topology
 from multilang_cli.topology.history import Delivered, Emitted, Happening, Launched, Lost, TupleSettled
 from multilang_cli.topology.planning import ComponentPlan, Plan, plan, ranges
 from multilang_cli.topology.risks import Risk
 from multilang_cli.topology.tasks import lay_out
-from tests.flux import FLUX, GOOD, SHELL_BOLT, SHELL_SPOUT
+from tests.flux import FLUX, GOOD, SHELL_BOLT, SHELL_SPOUT, read_topology
 from tests.groupings import dice
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.reports.escape import escape_json
-from multilang_cli.reports.model import RunResult
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Profile
+    from multilang_cli.reports.model import RunResult
 
 HIDDEN = "(not shown)"
 """Stands for every value of conf that could be a secret."""
@@ -38,11 +38,6 @@ def to_json(result: RunResult, rulebook: Rulebook | None = None) -> str:  # noqa
     # JSON has no infinity and no NaN: null, as in "no limit".
     finite = json.loads(json.dumps(plain), parse_constant=lambda _: None)
     return escape_json(json.dumps(finite, ensure_ascii=False, indent=2)) + "\n"
-
-
-def from_json(text: str | bytes) -> RunResult:
-    """A report read back. Raises msgspec.ValidationError if it is none."""
-    return msgspec.convert(json.loads(text), RunResult, str_keys=True)
 
 
 def without_secrets(result: RunResult) -> RunResult:

@@ -39,17 +39,6 @@ class FluxFile(msgspec.Struct, frozen=True):
     notes: tuple[Notice, ...]
 
 
-def read_topology(
-    path: Path,
-    properties: Mapping[str, str] | None = None,
-    env: Mapping[str, str] | None = None,
-    resources: Path | None = None,
-    storm: str | None = None,
-) -> Topology:
-    """The topology of a Flux file. Raises FluxError. See `read_flux`."""
-    return read_flux(path, properties, env, resources, storm).topology
-
-
 def read_flux(
     path: Path,
     properties: Mapping[str, str] | None = None,
