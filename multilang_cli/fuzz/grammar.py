@@ -133,7 +133,7 @@ def _bolt_block(world: GrammarOptions) -> SearchStrategy[ScenarioSteps]:
         said.append(st.builds(_step, st.just("tick"), times=st.integers(1, 3)))
     anything = st.one_of(said)
     blocks = [
-        *(each.map(_alone) for each in said),
+        *(each.map(_in_order) for each in said),
         st.builds(_in_order, _split("tuple"), anything),
         st.builds(_in_order, _split("task-ids"), tuples),
         st.lists(anything, min_size=1, max_size=3).map(_late_task_ids),
@@ -212,14 +212,14 @@ def _spout_conversation() -> SearchStrategy[StepBlocks]:
 
 
 def _spout_block() -> SearchStrategy[ScenarioSteps]:
-    settled = st.builds(_settled, st.sampled_from(("ack", "fail")), st.integers(0, 5))
+    settled = st.builds(_call, st.sampled_from(("ack", "fail")), pick=st.integers(0, 5))
     all_settled = st.builds(_step, st.just("settle_pending"), command=st.sampled_from(("ack", "fail")))
     asked = st.integers(1, MOST_CALLS).map(lambda times: _call("next", times=times))
     return st.one_of(
-        asked.map(_alone),
+        asked.map(_in_order),
         st.builds(_in_order, asked, settled),
-        settled.map(_alone),
-        all_settled.map(_alone),
+        settled.map(_in_order),
+        all_settled.map(_in_order),
         st.builds(_in_order, _split("command"), st.one_of(asked, settled)),
         st.builds(_in_order, _split("task-ids"), asked),
         st.lists(settled, max_size=3).map(lambda meanwhile: (_call("deactivate"), *meanwhile, _call("activate"))),
@@ -234,10 +234,6 @@ def _call(command: str, **more: int) -> ScenarioStep:
     return "call", {"command": command, **more}
 
 
-def _settled(command: str, pick: int) -> ScenarioStep:
-    return _call(command, pick=pick)
-
-
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
@@ -247,10 +243,6 @@ def _split(message: str) -> SearchStrategy[ScenarioStep]:
 
 def _step(name: str, **arguments: Any) -> ScenarioStep:
     return name, arguments
-
-
-def _alone(step: ScenarioStep) -> ScenarioSteps:
-    return (step,)
 
 
 def _in_order(*steps: ScenarioStep) -> ScenarioSteps:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from multilang_cli.replay.shrink.ddmin import Shrinking
+
 if TYPE_CHECKING:
     from multilang_cli.fuzz.grammar import Scenario, ScenarioStep, ScenarioSteps
 
@@ -74,14 +76,5 @@ def _at_most(step: ScenarioStep, most: int) -> ScenarioStep:
 
 
 def fewer(items: tuple[T, ...], shows: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
-    """As few of `items` as will do: halves of them are left out, then quarters, the last first (delta debugging)."""
-    size = len(items)
-    while size:
-        end = len(items)
-        while end > 0:
-            without = (*items[: max(0, end - size)], *items[end:])
-            if shows(without):
-                items = without
-            end -= size
-        size //= 2
-    return items
+    """Those of `items` of which none can be left out."""
+    return tuple(items[n] for n in Shrinking(len(items), lambda part: shows(tuple(items[n] for n in part))).run())
