@@ -85,7 +85,7 @@ OUTCOMES: tuple[ConclusionRule, ...] = (
         1,
         "not-conformant",
         "FAIL",
-        lambda facts: facts.circumstances.own_fault or facts.any(*FAILURES, *_strictly(facts)),
+        lambda facts: facts.circumstances.own_fault or facts.any(*FAILURES) or (facts.strict and facts.any("warn")),
     ),
     ConclusionRule(6, "inconclusive", "INCONCLUSIVE", lambda facts: not _conclusive(facts)),
     ConclusionRule(0, "conformant", "PASS", lambda _: True),
@@ -194,10 +194,6 @@ def _reason(finding: Finding, version: str) -> str:
         return finding.message
     effect = effect_in_words(fate, finding.errors.get(version, ""))
     return f"{finding.message}: right by the protocol, but on Storm {version}: {effect}"
-
-
-def _strictly(facts: _Facts) -> tuple[Verdict, ...]:
-    return ("warn",) if facts.strict else ()
 
 
 def _conclusive(facts: _Facts) -> bool:

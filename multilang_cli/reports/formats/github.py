@@ -126,14 +126,11 @@ def _log(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> Iterator[
 
 def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> list[Annotation]:
     file = file_of(parts[-1].component, Path.cwd())
-    gating = {part.storm for part in parts if part.gates}
     found = []
     for group in groups_in(parts):
-        level = level_of(group, strict=parts[-1].strict)
-        excused = level == "error" and not gating & set(group.storms or (part.storm for part in parts))
         title, own = f"{name}{_headline(group)}", line_of(group, parts[-1].component)
         lines = tuple(_lines(group, rulebook))
-        found.append(Annotation("warning" if excused else level, title, lines, *(own or (file, 0))))
+        found.append(Annotation(level_of(group, parts), title, lines, *(own or (file, 0))))
     for part in parts:
         if part.gates and part.exit_code and not any(each.level == "error" for each in found):
             found.append(Annotation("error", f"{name}{word_of(part)}", tuple(_run_lines(part)), file))
@@ -157,9 +154,11 @@ def line_of(group: Group, component: ComponentReport) -> tuple[str, int] | None:
     return None if found is None else (str(found), place.line)
 
 
-def level_of(group: Group, *, strict: bool) -> Level:
-    """The level at which a trouble is told: an error fails the run."""
-    return "warning" if group.verdict == "warn" and not strict else "error"
+def level_of(group: Group, parts: Sequence[RunResult]) -> Level:
+    """The level at which a trouble is told: an error fails the run, so it is on a version that counts."""
+    gating = {part.storm for part in parts if part.gates}
+    counts = gating & set(group.storms or (part.storm for part in parts))
+    return "error" if counts and (group.verdict != "warn" or parts[-1].strict) else "warning"
 
 
 def _headline(group: Group) -> str:
@@ -182,15 +181,12 @@ def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"Clause: {quoted(clause)}"
     for fates in fates_of_subject(subject, group.finding):
         yield f"Storm {', '.join(fates.versions)}: {fates.text}"
-    yield from _mend(*mend_of(subject, rule))
-    if subject.reproduce:
-        yield f"Again: {subject.reproduce}"
-
-
-def _mend(mend: str, code: str) -> Iterator[str]:
+    mend, code = mend_of(subject, rule)
     if mend:
         yield f"Mend: {mend}"
     yield from code.splitlines()
+    if subject.reproduce:
+        yield f"Again: {subject.reproduce}"
 
 
 def _run_lines(result: RunResult) -> Iterator[str]:

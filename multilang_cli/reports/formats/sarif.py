@@ -81,12 +81,10 @@ def _descriptor(group: Group, rulebook: Rulebook) -> Json:
 
 
 def _result(group: Group, parts: Sequence[RunResult], rule: str, index: int, rulebook: Rulebook) -> Json:
-    gating = {part.storm for part in parts if part.gates}
-    excused = not gating & set(group.storms or (part.storm for part in parts))
     found: Json = {
         "ruleId": rule,
         "ruleIndex": index,
-        "level": "warning" if excused else level_of(group, strict=parts[-1].strict),
+        "level": level_of(group, parts),
         "message": _text("\n".join(_lines(group, rulebook))),
         "locations": [{"physicalLocation": _location(group, parts[-1].component)}],
         "properties": {
