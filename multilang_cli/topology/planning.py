@@ -83,18 +83,14 @@ def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> P
         ackers={task: workers[task] for task in layout.ackers},
         message_timeout=conf.get("topology.message.timeout.secs") if timeouts else None,
         max_spout_pending=conf.get(_PENDING),
-        components=tuple(_component(each, topology, layout, conf) for each in downstream(topology)),
+        components=tuple(_component(each, topology, layout, conf) for each in _in_order(topology)),
         risks=(*risks.of(topology, layout, conf, storm), *risks.seen(history, topology)),
     )
 
 
-def downstream(topology: Topology) -> list[ComponentSpec]:
+def _in_order(topology: Topology) -> list[ComponentSpec]:
     """The components, each after one that feeds it; spouts first, what no spout feeds last."""
-    found = [each.id for each in topology.components.values() if each.kind == "spout"]
-    for name in found:
-        found += [each.target for each in topology.subscriptions if each.source == name and each.target not in found]
-    rest = [name for name in topology.components if name not in found]
-    return [topology.components[name] for name in dict.fromkeys([*found, *rest])]
+    return [topology.components[name] for name in dict.fromkeys([*risks.fed_by_spouts(topology), *topology.components])]
 
 
 def _component(component: ComponentSpec, topology: Topology, layout: Layout, conf: Mapping[str, Any]) -> ComponentPlan:

@@ -35,7 +35,7 @@ class Risk(msgspec.Struct, frozen=True):
 def of(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
     """Risks that the declaration shows. `conf`: merged with the cluster's."""
     yield from _acking(topology, layout, conf, storm)
-    reached = _reached(topology)
+    reached = fed_by_spouts(topology)
     for component in topology.components.values():
         if component.id not in reached:
             yield Risk("no-input", component.id, "no spout's tuples come to it: nothing goes in.")
@@ -145,12 +145,12 @@ def _groupings(topology: Topology, layout: Layout, conf: Mapping[str, Any], stor
                 )
 
 
-def _reached(topology: Topology) -> set[str]:
-    """The components that a spout's tuples can come to, and the spouts."""
+def fed_by_spouts(topology: Topology) -> list[str]:
+    """The spouts, and the components that their tuples can come to, each after one that feeds it."""
     found = [each.id for each in topology.components.values() if each.kind == "spout"]
     for name in found:
         found += [each.target for each in topology.subscriptions if each.source == name and each.target not in found]
-    return set(found)
+    return found
 
 
 def _cycles(topology: Topology) -> Iterator[list[str]]:

@@ -124,8 +124,9 @@ class _Planner:
         own = self._kinds[fault.task] if fault.task is not None else "worker"
         possible = [name for name, targets in MOMENTS.items() if own in targets]
         if moment not in possible:
+            article = "an" if own[0] in "aeiou" else "a"
             there = f"there are {', '.join(possible)}" if possible else "it has none: give the number of a delivery"
-            raise FaultError(f"{text}: {moment} is no moment of {_a(own)} that a fault may come behind; {there}")
+            raise FaultError(f"{text}: {moment} is no moment of {article} {own} that a fault may come behind; {there}")
         return msgspec.structs.replace(fault, moment=moment)
 
     def _task(self, text: str, kind: str, target: str) -> int:
@@ -149,10 +150,6 @@ def _number(text: str, number: str, what: str) -> float:
     if not 0 < value < 1e6:  # noqa: PLR2004 (of anything)
         raise FaultError(f"{text}: {number} is not {what}")
     return value
-
-
-def _a(word: str) -> str:
-    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 def _listed(targets: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -157,8 +158,8 @@ def topology_def(root: Located | None, file: str) -> TopologyDef:
     if "config" in fields:
         found.config = {str(key): value for key, value in _mapping(fields["config"], "config").items()}
     found.components = _by_id(_each(fields, "components", _object_def), found.notes)
-    found.spouts = _by_id(_each(fields, "spouts", _spout_def), found.notes)
-    found.bolts = _by_id(_each(fields, "bolts", _bolt_def), found.notes)
+    found.spouts = _by_id(_each(fields, "spouts", partial(_vertex_def, "SpoutDef")), found.notes)
+    found.bolts = _by_id(_each(fields, "bolts", partial(_vertex_def, "BoltDef")), found.notes)
     vertices = (*found.spouts.values(), *found.bolts.values())
     found.unknown += [place for each in vertices if (place := each.conf_place) is not None]
     found.streams = _each(fields, "streams", _stream_def)
@@ -183,15 +184,7 @@ def _object_def(located: Located) -> ObjectDef:
     return ObjectDef(id=_needed(fields, "id", located.place), **_object_parts(fields, located.place))
 
 
-def _spout_def(located: Located) -> VertexDef:
-    return _vertex_def(located, "SpoutDef")
-
-
-def _bolt_def(located: Located) -> VertexDef:
-    return _vertex_def(located, "BoltDef")
-
-
-def _vertex_def(located: Located, model: str) -> VertexDef:
+def _vertex_def(model: str, located: Located) -> VertexDef:
     fields = _fields(located, model, _VERTEX)
     sized = fields.get("numTasks") or fields.get("parallelism")
     return VertexDef(
