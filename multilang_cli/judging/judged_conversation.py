@@ -211,13 +211,9 @@ class JudgedConversation:
 
     def _clean(self, finding: Finding) -> Finding:
         """A finding without the secrets of conf."""
-
-        def clean(text: str) -> str:
-            """A text without secrets; surrogates stay as they are."""
-            return self._redactor.text(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
-
         if self._redactor.idle:
             return finding
+        clean = self._redactor.line
         errors = {version: clean(error) for version, error in finding.errors.items()}
         return msgspec.structs.replace(
             finding, message=clean(finding.message), subject=clean(finding.subject), errors=errors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -37,7 +37,8 @@ def docs_given(flags: DocsFlags) -> int:
     page = pages.get(wanted) or pages.get(f"tutorials/{wanted}")
     found = [] if page else search_pages(wanted, pages)
     if len(found) > 1:
-        write_json([_matching(each) for each in found]) if as_json else _show_matches(found)
+        facts = [{**_named(each.page), "headings": each.headings} for each in found]
+        write_json(facts) if as_json else _show_matches(found)
         return ExitCode.CONFORMANT
     if page is None and not found:
         raise CommandError(f"docs: no page has {wanted[:60]!r}{did_you_mean(wanted, pages)} `mlcheck docs` lists all.")
@@ -47,10 +48,6 @@ def docs_given(flags: DocsFlags) -> int:
     else:
         _show(page, flags.color)
     return ExitCode.CONFORMANT
-
-
-def _matching(match: PageMatch) -> dict[str, Any]:
-    return {**_named(match.page), "headings": match.headings}
 
 
 def _named(page: DocsPage) -> dict[str, str]:

@@ -154,10 +154,11 @@ class _Terminal:
         self, session: PromptSession[str], prompt: str, on_interrupt: str | None = "", default: str = ""
     ) -> str | None:
         """Read a typed line, which begins as `default`; None for Ctrl-D; `on_interrupt` for Ctrl-C."""
+        styled: Any = ANSI(f"\x1b[1m{prompt}\x1b[0m") if self._driver.screen.color else prompt
         with patch_stdout(raw=True):
             listening = asyncio.create_task(self._listen(session))
             try:
-                return await session.prompt_async(self._styled(prompt), default=default)
+                return await session.prompt_async(styled, default=default)
             except KeyboardInterrupt:
                 return on_interrupt
             except EOFError:
@@ -182,9 +183,6 @@ class _Terminal:
         if not _answers(driver):
             state = " (not heard)" if driver.started and driver.life.session.exit is None else " (ended)"
         return f"{driver.setup.profile.kind} {driver.setup.version.id}{state}> "
-
-    def _styled(self, prompt: str) -> Any:
-        return ANSI(f"\x1b[1m{prompt}\x1b[0m") if self._driver.screen.color else prompt
 
 
 def status_of(driver: Driver) -> str:

@@ -166,7 +166,12 @@ class _Listener:
         about: tuple[str, ...] = ()
         stream = body = ""
         if isinstance(message, Emit):
-            about = tuple(sorted({self.places.get(anchor, UNKNOWN) for anchor in message.anchors}, key=_by_number))
+            about = tuple(
+                sorted(
+                    {self.places.get(anchor, UNKNOWN) for anchor in message.anchors},
+                    key=lambda place: (len(place), place),
+                )
+            )
             stream, body = message.stream, self._emitted(message)
         elif isinstance(message, Ack | Fail):
             about = (self.places.get(message.id, UNKNOWN),)
@@ -181,7 +186,3 @@ class _Listener:
         asks = emit.wants_task_ids if "task-ids" in aspects else ""
         id_ = as_text(emit.id) if "ids" in aspects else emit.id is not None
         return f"{self.wanted.values(emit)}\0{emit.task}\0{asks}\0{id_}"
-
-
-def _by_number(place: str) -> tuple[int, str]:
-    return len(place), place

@@ -122,13 +122,8 @@ def decode_header(text: bytes) -> Header:
 
 def header_line(header: Header) -> bytes:
     """The line that opens `header`'s part, in the version that is written here."""
-    return encode({"transcript": VERSION, **_fields(header)}) + b"\n"
-
-
-def _fields(header: Header) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(header)
-    fields.pop("transcript", None)
-    return fields
+    # That key comes first: by it a header is known.
+    return encode({"transcript": "", **msgspec.to_builtins(header)} | {"transcript": VERSION}) + b"\n"
 
 
 def check_version(version: str) -> str:
