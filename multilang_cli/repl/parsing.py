@@ -8,8 +8,10 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.repl.commands.table import Misuse
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.flag_values import samples_of_file
+from multilang_cli.subject.line_files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -143,32 +145,18 @@ def _literal(text: str) -> bytes:
 
 def tuples_of(path: Path) -> list[list[Any]]:
     """The tuples in a file, a JSON array a line, or one array of arrays. Raises Misuse with the line."""
-    text = text_of(path)
-    whole = json_or_text(text)
-    if isinstance(whole, list) and whole and all(isinstance(each, list) for each in whole):
-        return whole
-    found = []
-    for place, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            value = json_or_text(line)
-            if not isinstance(value, list):
-                raise Misuse(f"{path}:{place}: expected a tuple, a JSON array of values")
-            found.append(value)
-    if not found:
-        raise Misuse(f"{path}: there is no tuple in it")
-    return found
+    try:
+        return samples_of_file(str(path), "", empty=True)
+    except ConfigError as error:
+        raise Misuse(str(error).removesuffix(".")) from None
 
 
 def text_of(path: Path) -> str:
     """The text of a file in UTF-8. Raises Misuse."""
     try:
-        return file_text(path)
-    except OSError as error:
-        raise Misuse(f"{path}: can't be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise Misuse(f"{path}: can't be read: it is not UTF-8") from None
-    except TextError as error:
-        raise Misuse(str(error)) from None
+        return read_text("", str(path))
+    except ConfigError as error:
+        raise Misuse(str(error).removesuffix(".")) from None
 
 
 def is_open(text: str) -> bool:

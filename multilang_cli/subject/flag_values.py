@@ -155,19 +155,22 @@ def sample(text: str, sources: tuple[InputSource, ...] = ()) -> list[Any] | Samp
     return Sample(values, component, stream)
 
 
-def samples_of_file(name: str) -> list[list[Any]]:
-    """The tuples in a file: a line each, or all as one array of arrays."""
-    text = _file("--tuples", name)
+def samples_of_file(name: str, lead: str = "--tuples ", *, empty: bool = False) -> list[list[Any]]:
+    """The tuples in a file: a line each, or all as one array of arrays; with `empty`, some may hold nothing.
+
+    Raises ConfigError that begins with `lead`.
+    """
+    text = read_text(lead, name)
     try:
         whole_text = json_value(text, name)
     except TextError:
         whole_text = None
     if isinstance(whole_text, list) and whole_text and isinstance(whole_text[0], list):
-        return [_tuple(f"--tuples {name}: tuple {n}", value) for n, value in enumerate(whole_text, 1)]
-    lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        return [_tuple(f"{lead}{name}: tuple {n}", value, empty=empty) for n, value in enumerate(whole_text, 1)]
+    lines = [(f"{lead}{name}:{n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
-        raise ConfigError(f"--tuples {name}: there is no tuple in it.")
-    return [_tuple(f"--tuples {name}:{n}", _json(f"--tuples {name}:{n}", line)) for n, line in lines]
+        raise ConfigError(f"{lead}{name}: there is no tuple in it.")
+    return [_tuple(where, _json(where, line), empty=empty) for where, line in lines]
 
 
 def _tuple(where: str, value: object, *, empty: bool = False) -> list[Any]:
@@ -188,16 +191,12 @@ def conf_value(text: str) -> tuple[str, Any]:
 def conf_file(name: str) -> dict[str, Any]:
     """The keys and values in a file: JSON or TOML by its suffix, else YAML, such as storm.yaml. Raises ConfigError."""
     try:
-        value = documents.parse(_file("--conf-file", name), Path(name).suffix.lower(), name)
+        value = documents.parse(read_text("--conf-file ", name), Path(name).suffix.lower(), name)
     except documents.DocumentError as error:
         raise ConfigError(f"--conf-file {error}") from None
     if not isinstance(value, dict):
         raise ConfigError(f"--conf-file {name}: expected a mapping of keys to values.")
     return value
-
-
-def _file(flag: str, name: str) -> str:
-    return read_text(f"{flag} ", name)
 
 
 def _json(where: str, text: str) -> object:
