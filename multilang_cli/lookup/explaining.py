@@ -14,9 +14,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_causes, load_rulebook
 from multilang_cli.catalogue.worker_log import load_index, process_of
 from multilang_cli.catalogue.written import load_sentences
-from multilang_cli.reports.explaining.causes import render_cause
-from multilang_cli.reports.explaining.explain import render_rule
-from multilang_cli.reports.explaining.sentence import render_sentence
+from multilang_cli.reports.explaining.explain import render_cause, render_rule, render_sentence
 from multilang_cli.reports.explaining.worker_log import bounded_lines, read_log, show_log, show_recognised
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.outputs import console_of, write_json

@@ -12,8 +12,7 @@ import yaml
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.reports.matrix.badge import badge
-from multilang_cli.reports.matrix.files import read_matrix, texts_of, write_matrix
+from multilang_cli.reports.matrix.files import badge, read_matrix, texts_of, write_matrix
 from multilang_cli.reports.matrix.markdown import to_markdown
 from multilang_cli.reports.matrix.model import CellTrouble, Library, Matrix, MatrixCase, Part
 from multilang_cli.reports.matrix.page import document_of

@@ -1,4 +1,4 @@
-"""A rule on a page (``mlcheck explain``), and the findings of recorded conversations (``mlcheck lint``)."""
+"""A rule, a cause or a sentence on a page (``mlcheck explain``), and what recordings show (``mlcheck lint``)."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.oracle import shown_on
+from multilang_cli.catalogue.standing import standing_of, told_fates
+from multilang_cli.catalogue.written import TITLE
 from multilang_cli.reports.failure import show_clause, show_end, show_excerpt, show_fates
 from multilang_cli.reports.formats.console import show_summary
 from multilang_cli.reports.grouping import fates_of, first_paragraph, some_of, told_first
 from multilang_cli.reports.page import Page
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
 
+    from multilang_cli.catalogue.written import Placed, Sentence
+    from multilang_cli.causes.model import KnownCause
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Effect, Fate, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult
 
+_HANG = 12
 MOST_CLEAN = 10
 """Conversations without findings that are shown one by one; of more, a few are named."""
 _STYLES = {"must": "bold red", "should": "bold yellow", "note": "bold"}
+_DUTIES = {"component": "", "host": ", for hosts", "library": ", for libraries"}
 
 
 def render_rule(rule: Rule, rulebook: Rulebook, console: Console) -> None:
@@ -124,3 +133,81 @@ def _show_finding(
     if rule is not None:
         page.para(first_paragraph(rule.mend), label="Mend", label_style="bold green", indent=2, hang=12)
         page.line(f"More:     mlcheck explain {rule.id}", indent=2)
+
+
+def render_cause(cause: KnownCause, console: Console) -> None:
+    """Show all there is to know of a cause: why it does harm, how to mend it in each language, what follows from it."""
+    page = Page(console)
+    page.para(cause.title, "bold", label=cause.id)
+    page.para(f"a cause; {_sure(cause)}", indent=2)
+    page.blank()
+    page.para(cause.why, label="Why", indent=2, hang=_HANG)
+    page.blank()
+    page.para(_plain(cause.mend), label="Mend", label_style="bold green", indent=2, hang=_HANG)
+    for language, code in cause.code.items():
+        first, *more = code.splitlines()
+        page.line(f"{language:{_HANG}}{first}", indent=4)
+        for line in more:
+            page.line(line, indent=4 + _HANG)
+    if cause.folds:
+        page.blank()
+        page.para(", ".join(cause.folds), label="Shows as", indent=2, hang=_HANG)
+    page.blank()
+    page.para("Seen as", "bold red", indent=2)
+    for line in cause.example.talk.strip("\n").splitlines():
+        page.line(line, indent=4)
+
+
+def _sure(cause: KnownCause) -> str:
+    sure = {signature.certainty or cause.certainty for signature in cause.when}
+    return "named when it is certain" if sure == {"certain"} else "named when it is the likeliest, or certain"
+
+
+def _plain(mend: str) -> str:
+    """The mend without the braces of its words."""
+    return mend.replace("{{", "\0").replace("}}", "\1").replace("{", "").replace("}", "").translate({0: "{", 1: "}"})
+
+
+def heading_of(sentence: Sentence) -> str:
+    """The level, whose duty it is and since when: ``MUST, for hosts, since 0.9.3``."""
+    level = sentence.level.upper() if sentence.level != "fact" else "fact"
+    since = f", since {sentence.since}" if sentence.since else ""
+    return f"{level}{_DUTIES[sentence.binds]}{since}{f', until {sentence.until}' if sentence.until else ''}"
+
+
+def render_sentence(placed: Placed, titles: Mapping[str, str], console: Console) -> None:
+    """Show a sentence, its rules with what real Storms do, its cases by their `titles`, and its sources."""
+    page, sentence = Page(console), placed.sentence
+    page.para(sentence.text.strip(), "bold", label=sentence.id, hang=2)
+    page.para(f"{heading_of(sentence)}; {TITLE} {placed.number}, {placed.chapter.title}", indent=2)
+    rules = load_rulebook().rules
+    for number, name in enumerate(sentence.rules):
+        page.blank()
+        page.para(f"{name}: {rules[name].title}", label="" if number else "Rules", indent=2, hang=_HANG)
+        if told := told_fates(rules[name]):
+            page.para(told, "dim", indent=_HANG)
+    if sentence.cases:
+        page.blank()
+    for number, name in enumerate(sentence.cases):
+        page.para(f"{name}: {titles.get(name, '')}", label="" if number else "Cases", indent=2, hang=_HANG)
+    for number, test in enumerate(sentence.tests):
+        page.para(test, label="" if number else "Tests", indent=2, hang=_HANG)
+    if sentence.untestable:
+        page.para(sentence.untestable, label="Untested", indent=2, hang=_HANG)
+    standing = standing_of(sentence)
+    page.blank()
+    if standing:
+        text = f"{standing.text} real Storms that were asked: {', '.join(standing.confirmed)}"
+        page.para(text, label="Storm", indent=2, hang=_HANG)
+    for number, source in enumerate(sources_of(sentence)):
+        page.para(source, "dim", label="" if number else "Source", indent=2, hang=_HANG)
+
+
+def sources_of(sentence: Sentence) -> list[str]:
+    """The sources of a sentence, each in its own words or by its name."""
+    found = [f"{quotation.text.strip()} ({quotation.at})" for quotation in sentence.page]
+    if sentence.storm:
+        found.append(f"Storm: {', '.join(sentence.storm)}")
+    if sentence.contract:
+        found.append(f"the contract of testees: {sentence.contract}")
+    return [*found, *([", ".join(sentence.issues)] if sentence.issues else [])]

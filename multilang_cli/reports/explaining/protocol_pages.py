@@ -21,7 +21,7 @@ from multilang_cli.catalogue.written import (
     load_errata,
     load_sentences,
 )
-from multilang_cli.reports.explaining.sentence import heading_of
+from multilang_cli.reports.explaining.explain import heading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
