@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from multilang_cli.repl import parsing
-from multilang_cli.repl.case_file import write_case
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
+from multilang_cli.replay.case_files import ID, NoCaseError, step_of, write_case_file
+from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.transcript.read import read
+from multilang_cli.transcript.secrets import without_secrets
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.repl.driver import Driver
 
 MOST_NESTED = 8
 """How deep scripts may call scripts."""
+
+
+def _case_of(life: ComponentRun, name: str) -> dict[str, Any]:
+    """The case as plain values (``schemas/case``): handshake with the conf it had, then what was done."""
+    setup = life.setup
+    handshake: dict[str, Any] = {}
+    if conf := without_secrets(setup.profile.conf):
+        handshake["conf"] = conf
+    if setup.more_context:
+        handshake["context"] = setup.more_context
+    clean = setup.redactor().clean
+    steps = [step_of(operation, clean(arguments)) for operation, arguments in life.steps[1:]]
+    return {
+        "id": name,
+        "title": "does what it did in a session by hand",
+        "kind": setup.profile.kind,
+        "level": "must",
+        "clause": {"text": "Any finding of level must fails the case.", "source": "mlcheck repl"},
+        "expected": "nothing that the judge finds wrong",
+        "steps": [step_of("handshake", handshake), *steps],
+    }
 
 
 def _save(driver: Driver, rest: str) -> None:
@@ -48,11 +73,29 @@ def _save(driver: Driver, rest: str) -> None:
 
 
 def _save_case(driver: Driver, name: str) -> None:
-    saved = write_case(driver.life, name)
-    for note in saved.left_out:
-        driver.screen.line(f"left out, since no case can say it: {note}", "should")
-    driver.screen.line(f"{saved.path} was written; play it with", "dim")
-    driver.screen.copied(saved.again)
+    """Write what was done since the last start as the case `name`, in the working directory."""
+    if not ID.fullmatch(name):
+        raise Misuse(f"{name[:60]!r} is no id of a case; expected lower-case words with dots, such as bolt.my-words")
+    path, fed = Path(f"{name}.yaml"), Path(f"{name}.tuples.ndjson")
+    for each in (path, fed):
+        if each.exists():
+            raise Misuse(f"{each} is there already; choose another name, nothing is overwritten")
+    life, screen = driver.life, driver.screen
+    try:
+        write_case_file(path, _case_of(life, name))
+    except NoCaseError as why:
+        raise Misuse(f"the session makes no case: {why}") from None
+    setup = life.setup
+    secrets = setup.redactor()
+    storm = [] if setup.version.id == setup.usual else ["--storm", setup.version.id]
+    words = [*setup.again, *storm, "--suite", str(path), "-k", name]
+    if life.fed:
+        write_whole(fed, "".join(f"{json.dumps(secrets.clean(values))}\n" for values in life.fed).encode())
+        words += ["--tuples", str(fed)]
+    for note in dict.fromkeys(life.left_out):
+        screen.line(f"left out, since no case can say it: {note}", "should")
+    screen.line(f"{path} was written; play it with", "dim")
+    screen.copied(shlex.join([*words, "--", *secrets.words(setup.subject.component.command)]))
 
 
 def _source(driver: Driver, rest: str) -> None:
