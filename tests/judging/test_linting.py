@@ -16,8 +16,7 @@ import pytest
 from multilang_cli.catalogue.judging import schema_fault, values_check
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging import linting
-from multilang_cli.judging.linting import judge_transcripts, lint_result
-from multilang_cli.judging.unread import MOST_NOTES
+from multilang_cli.judging.linting import MOST_NOTES, judge_transcripts, lint_result
 from multilang_cli.protocol.words.events import Chunk, Event, Exited
 from multilang_cli.protocol.words.messages import Handshake, Pid
 from multilang_cli.recordings import judged as judged_recordings

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.topology import history
 from multilang_cli.topology.checkers.ends import AckedIsDone, EndsOnce, InTime, NotTooEarly
-from multilang_cli.topology.checkers.heartbeats import HeartbeatsInTime
-from multilang_cli.topology.checkers.limits import FaultsStruck, KeysKeepTheirTask, PendingLimit
+from multilang_cli.topology.checkers.limits import FaultsStruck, HeartbeatsInTime, KeysKeepTheirTask, PendingLimit
 from multilang_cli.topology.checkers.losses import AtLeastOnce, ReplayedOnce
 from multilang_cli.topology.checkers.measures import Measures
 from multilang_cli.topology.checkers.promises import AckedLast, AnchoredEmits, AtMostOnce, Tracked, permitted
