@@ -7,14 +7,20 @@ import sys
 
 from multilang_cli import __version__
 
+_ABOVE_MISUSE = frozenset({5, 130})
+"""Exit codes that count more than 2 (``terminal.exits.PRECEDENCE``)."""
 HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH120, PTH100 (pathlib is imported later)
 
 
 def main() -> int:
     """Do what the command line says; the exit code."""
+    code = 0
     try:
         _mind_own_modules()
         code = _done(sys.argv[1:])
+        sys.stdout.flush()
+    except OSError as error:
+        code = _stdout_refuses(error, code)
     except (KeyboardInterrupt, RuntimeError) as error:
         # While modules are imported nobody else takes it yet, and Python before 3.12 wraps it (`of_interrupt`).
         if isinstance(error, RuntimeError) and not isinstance(error.__cause__, KeyboardInterrupt):
@@ -27,9 +33,10 @@ def main() -> int:
 
 
 def _done(arguments: list[str]) -> int:
-    from multilang_cli.streams import open_closed  # noqa: PLC0415 (nothing is imported before it is needed)
+    from multilang_cli.streams import have_usual_output, open_closed  # noqa: PLC0415 (nothing is imported too early)
 
     open_closed()
+    have_usual_output()
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"mlcheck {__version__}\n")
         return 0
@@ -39,6 +46,17 @@ def _done(arguments: list[str]) -> int:
         from multilang_cli.cli.dispatch import dispatch  # noqa: PLC0415
 
         return dispatch(arguments)
+
+
+def _stdout_refuses(error: OSError, code: int) -> int:
+    """Give stdout up, of which Python would make exit code 120; 2, but for a reader that left or a code above it."""
+    from multilang_cli.streams import abandon  # noqa: PLC0415
+
+    abandon(sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return code
+    sys.stderr.write(f"mlcheck: stdout can't be written: {error.strerror}.\n")
+    return code if code in _ABOVE_MISUSE else 2
 
 
 def _mind_own_modules() -> None:

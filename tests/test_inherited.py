@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +16,7 @@ import pytest
 from tests.command import BOLT, ROOT, mlcheck
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 STARTED = """
 import os, signal, sys
@@ -65,3 +68,89 @@ def test_a_stdout_that_cant_be_written_is_told(command: tuple[str, ...], tmp_pat
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (2, "mlcheck: stdout can't be written: Bad file descriptor.\n")
+
+
+def full() -> int:
+    return os.open("/dev/full", os.O_WRONLY)
+
+
+def without_reader() -> int:
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+def terminal_that_is_gone() -> int:
+    master, slave = pty.openpty()
+    os.close(master)
+    return slave
+
+
+REFUSING = (full, without_reader, terminal_that_is_gone)
+CHECKED = ("run", "--kind", "bolt", "-k", "handshake.pid-first")
+
+
+def written_to(opened: int, name: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command with stdout or stderr as it is `opened`; the other is read."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, name: opened}
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", "multilang_cli", *words],
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=streams["stdout"],
+            stderr=streams["stderr"],
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(opened)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("refusing", REFUSING)
+@pytest.mark.parametrize(
+    ("words", "code"), [((*CHECKED, BOLT), 0), ((*CHECKED, "-v", BOLT), 0), ((*CHECKED, "/nowhere"), 3)], ids=range(3)
+)
+def test_a_stderr_that_cant_be_written_changes_no_verdict(
+    words: tuple[str, ...], code: int, refusing: Callable[[], int], tmp_path: Path
+) -> None:
+    ran = written_to(refusing(), "stderr", *words, cwd=tmp_path)
+    assert ran.returncode == code, ran.stdout
+    assert not list(tmp_path.glob(".mlcheck/fault-*"))
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_version_that_cant_be_written_is_told(
+    unbuffered: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    ran = written_to(full(), "stdout", "--version", cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (2, "mlcheck: stdout can't be written: No space left on device.\n")
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_stream_that_does_not_block_gets_everything(name: str, tmp_path: Path) -> None:
+    """As Node's and some terminals' are, for each of the processes that share them."""
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    while True:
+        try:
+            os.write(write, bytes(4096))
+        except BlockingIOError:
+            break
+    words = ("schema", "show", "case") if name == "stdout" else ("schema", "show", "nothing")
+    command = [sys.executable, "-m", "multilang_cli", *words]
+    out, err = (write, subprocess.DEVNULL) if name == "stdout" else (subprocess.DEVNULL, write)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=out, stderr=err) as process:
+        os.close(write)
+        # It is read once the process sleeps, for want of room, or has ended.
+        while process.poll() is None and " S " not in Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8"):
+            os.sched_yield()
+        with os.fdopen(read, "rb") as reader:
+            said = reader.read().lstrip(b"\0").decode()
+    assert process.returncode == (0 if name == "stdout" else 2)
+    assert json.loads(said)["title"] if name == "stdout" else said.endswith(".\n")

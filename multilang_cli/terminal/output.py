@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
 
+from multilang_cli.streams import abandon
 from multilang_cli.transcript.given import GIVEN
 from multilang_cli.workflow import disarmed, in_workflow
 
@@ -38,9 +39,7 @@ def stdout_may_close() -> Iterator[None]:
 
 def abandon_stdout() -> None:
     """Write to nowhere from now on, so that Python does not complain at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    abandon(sys.stdout.fileno())
 
 
 def write(text: str) -> None:
