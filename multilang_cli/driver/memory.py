@@ -1,4 +1,4 @@
-"""Memory of a component and its descendants, and its ceiling: a leak must not take the machine.
+"""Memory of a component and its descendants, and its ceiling: a leak must not take the machine. Their files, too.
 
 Resident memory is looked at; nothing is limited by the system. An address-space limit would kill runtimes that only
 reserve much, such as Go's and the JVM.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from typing import NamedTuple
 
 from multilang_cli.driver import reaper
 
@@ -89,3 +90,18 @@ def _proportional(pid: int) -> int:
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) << 10
     return _resident(pid)
+
+
+class Holding(NamedTuple):
+    """Open files, and processes; one that ended counts until it is waited for."""
+
+    files: int
+    processes: int
+
+
+def holding(pid: int) -> Holding:
+    """Count those of a process and its descendants; nothing is seen where the system does not tell."""
+    family = [pid]
+    for each in family:
+        family += reaper.children(each)
+    return Holding(sum(len(reaper.entries(f"/proc/{each}/fd")) for each in family), len(family))

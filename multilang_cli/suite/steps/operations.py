@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.driver.holdings import held_by
+from multilang_cli.driver.memory import holding
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.words.events import Holdings
@@ -103,7 +103,7 @@ def _hold_task_ids(stage: Stage, _: dict[str, Any]) -> None:
 
 def _holdings(stage: Stage, _: dict[str, Any]) -> None:
     """Look at what the component holds, and tell at the second look what has become of it."""
-    session, held = stage.session, held_by(stage.session.process.pid)
+    session, held = stage.session, holding(stage.session.process.pid)
     if stage.held is None:
         stage.held = (held, stage.given)
     elif session.running:

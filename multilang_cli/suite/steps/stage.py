@@ -15,7 +15,7 @@ from multilang_cli.suite.steps.settling import AMPLE, TRIAL, FedTuples, Settling
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.driver.holdings import Counted
+    from multilang_cli.driver.memory import Holding
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Handshake
     from multilang_cli.reports.model import Verdict
@@ -79,7 +79,7 @@ class Stage:
         self.idled = 0.0
         self.calls = self.fruitful = 0
         self.has_failed = False
-        self.held: tuple[Counted, int] | None = None
+        self.held: tuple[Holding, int] | None = None
         self.paused: tuple[int, int] | None = None
         self.samples = samples
         self.handshake = handshake
