@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    """Spark on this machine, two tasks at a time, and a Java that compiles little: tests are over too soon for more."""
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    """Spark on this machine, two tasks at a time, and a Java that compiles little: tests are over too soon for more.
+
+    A file with `SIZE` has it set up as for so many bytes: with `LEAST` as users have it who audit as little.
+    """
     small = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
-    made = session("local[2]", small, size=LITTLE)
+    made = session("local[2]", small, size=getattr(request.module, "SIZE", LITTLE))
     yield made
     made.stop()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from multilang_cli.audit.session import LEAST
 from multilang_cli.audit.store.manifest import FOLDER
 from tests.audit.generator.taps import Taps, transcripts
 from tests.audit.generator.trees import EVERYTHING, TreesPlan
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
+SIZE = LEAST
 OF_RUNS = ("marks", "roots", "rates", "replays")
 
 
