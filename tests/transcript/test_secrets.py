@@ -12,6 +12,7 @@ import pytest
 
 from multilang_cli.cli.commands import COMMANDS
 from tests import secrets
+from tests.audit.test_audit_watching import SMALL
 from tests.command import mlcheck
 
 if TYPE_CHECKING:
@@ -337,9 +338,9 @@ def test_a_matrix_of_libraries(project: Path) -> None:
 def test_what_is_audited_on_spark(project: Path, recorded: Path) -> None:
     check(project, mlcheck("audit", "run", str(recorded), "-o", "audit", *reports("audit"), cwd=project), 0, 1)
     command = ["--", sys.executable, str(TELLER), *secrets.words(), "--dies"]
-    told = mlcheck("audit", "replay", str(recorded), "-o", "replayed", *command, cwd=project)
+    told = mlcheck("audit", "replay", str(recorded), "-o", "replayed", *SMALL, *command, cwd=project)
     assert '"change"' in check(project, told, 1)
-    watched = mlcheck("audit", "watch", str(recorded.parent), "-o", "watched", "--once", cwd=project)
+    watched = mlcheck("audit", "watch", str(recorded.parent), "-o", "watched", "--once", *SMALL, cwd=project)
     check(project, watched, 0)
 
 
