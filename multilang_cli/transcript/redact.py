@@ -126,10 +126,11 @@ class Redactor:
         text = self._scrub(encode(body), told)
         if told:
             try:
-                event = msgspec.structs.replace(event, body=decode_fact(text))
+                body = decode_fact(text)
             except BAD:
-                # One of our own words: no secret in this place.
-                return event
+                # A secret that is one of our own words.
+                body = self.struct(body)
+            event = msgspec.structs.replace(event, body=body)
         keys |= told
         return event
 
@@ -330,16 +331,11 @@ class Redactor:
         return self._clean(hide_words([value])[0], set())
 
     def struct(self, value: T) -> T:
-        """A result without secrets: the texts in it, but for those by which reports are made."""
+        """A result without secrets: the texts in it, but for our own words, and those by which reports are made."""
         plain = msgspec.to_builtins(value)
-        clean = self._fields(plain, {})
-        if clean == plain:
-            return value
-        try:
-            return msgspec.convert(clean, type(value))
-        except msgspec.ValidationError:
-            # A secret that is one of our own words.
-            return value
+        shape: Any = type(value)
+        clean = self._fields(plain, {word: word for word in _own_words(shape)})
+        return value if clean == plain else msgspec.convert(clean, shape)
 
     def _fields(self, value: Any, done: dict[str, str]) -> Any:
         """`value` without secrets. `done`: texts met before: thousands of findings say the same few sentences."""
@@ -428,6 +424,20 @@ def everywhere() -> Redactor:
 def _everywhere(changes: int) -> Redactor:
     del changes
     return Redactor({})
+
+
+@lru_cache
+def _own_words(shape: Any) -> frozenset[str]:
+    """Words of which one must stand in some field of such a value: a secret may equal one, and gives away nothing."""
+    parts: list[Any] = [msgspec.json.schema(shape)]
+    found: set[str] = set()
+    for part in parts:
+        if isinstance(part, dict):
+            found |= {word for word in part.get("enum", ()) if isinstance(word, str)}
+            parts += part.values()
+        elif isinstance(part, list):
+            parts += part
+    return frozenset(found)
 
 
 def _without_group(match: re.Match[str]) -> str:

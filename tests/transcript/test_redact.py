@@ -18,22 +18,25 @@ from multilang_cli.catalogue.secrets import load_secrets
 from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import Framer, frame_text
-from multilang_cli.protocol.words.events import Chunk, Event, Redacted, Started
+from multilang_cli.protocol.words.events import Chunk, Deadline, Event, Redacted, Started
 from multilang_cli.protocol.words.large import LARGEST_DECODED
 from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid, TupleMsg
 from multilang_cli.protocol.words.shortening import bounded, ends, head
+from multilang_cli.protocol.words.verdicts import Outlook
 from multilang_cli.topology.engine.workers import StderrFile
 from multilang_cli.transcript import redact
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.redact import Redactor, redacted
 from multilang_cli.transcript.secrets import hide
 from tests.recording import HEADER, PID, PROFILE, events_of, written
+from tests.results import TWICE, result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from multilang_cli.catalogue.secrets import Shape
+    from multilang_cli.protocol.words.verdicts import Fate
 
 SECRET = "hunter2/hunter2"  # noqa: S105
 CONF = {
@@ -415,3 +418,22 @@ def test_a_secret_in_chunks_of_its_own_is_in_no_file_of_stderr(tmp_path: Path) -
     for byte in f"it is {SECRET} now\n".encode():
         file.add(bytes([byte]))
     assert (tmp_path / "err").read_text("utf-8") == f"it is {SECRET[:2]}{'***' * (len(SECRET) - 2)} now\n"
+
+
+@pytest.mark.parametrize("word", ["survives", "loses-data", "fails-tuple"])
+def test_a_secret_that_is_a_word_of_ours_gives_no_other_away(word: Fate) -> None:
+    redactor = Redactor({"db.password": word, "other.password": SECRET})
+    outlook = (Outlook("2.8.3", word, 3, "ack-twice"),)
+    told = result(msgspec.structs.replace(TWICE, stderr_tail=f"{SECRET} and {word}", outlook=outlook))
+    shown = redactor.struct(told)
+    assert shown.subjects[0].stderr_tail == "*** and ***"
+    assert (shown.verdict, shown.subjects[0].outlook) == (told.verdict, outlook)
+
+
+@pytest.mark.parametrize("word", ["deadline", "exit-after-eof"])
+def test_a_secret_that_is_a_word_of_ours_gives_no_other_away_in_an_event(word: str) -> None:
+    redactor = Redactor({"db.password": word, "other.password": SECRET})
+    event = Event(9, 0.0, "control", Deadline("exit-after-eof", 1.0, facts=f"ps says {SECRET}"))
+    shown, keys = redactor.event(event)
+    assert shown.body == Deadline("exit-after-eof", 1.0, facts="ps says ***")
+    assert set(keys) == {"db.password", "other.password"}
