@@ -48,6 +48,24 @@ def test_signals_that_our_parent_ignores_or_blocks_are_none_of_a_components(how:
     assert "1 passed" in ran.stdout
 
 
+ENDED = """
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+from multilang_cli.__main__ import main
+sys.argv[1:] = ["explain", "ack-twice", "--json"]
+code = main()
+sys.exit(code or signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN)
+"""
+
+
+@pytest.mark.component
+def test_what_our_parent_ignores_is_ignored_to_the_end(tmp_path: Path) -> None:
+    """As Python ends it has no handlers, and what came then ended it as a signal does, whatever the verdict."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([sys.executable, "-c", ENDED], cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, check=False)
+    assert ran.returncode == 0
+
+
 @pytest.mark.component
 @pytest.mark.parametrize("size", ["9" * 5000, "9" * 12, "\u00b2", "\u0663", "-1", "0", "x"], ids=range(7))
 def test_no_size_of_a_terminal_is_a_fault(size: str, tmp_path: Path) -> None:

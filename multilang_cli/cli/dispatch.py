@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
 from multilang_cli.terminal.ending import exit_code_of
 from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.interrupts import ignore_again
 from multilang_cli.terminal.output import complain, write
 from multilang_cli.terminal.surroundings import have_usual_surroundings
 from multilang_cli.transcript.given import GIVEN
@@ -23,8 +24,11 @@ def dispatch(arguments: Sequence[str]) -> int:
     if sys.platform == "win32":
         complain("it runs on Linux and macOS; on Windows, run it inside WSL.")
         return ExitCode.MISUSE
-    with GIVEN.while_open():
-        return exit_code_of(lambda: _guarded(arguments), arguments)
+    try:
+        with GIVEN.while_open():
+            return exit_code_of(lambda: _guarded(arguments), arguments)
+    finally:
+        ignore_again()
 
 
 def _guarded(arguments: Sequence[str]) -> int:

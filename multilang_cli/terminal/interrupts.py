@@ -64,6 +64,16 @@ def have_usual_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
+def ignore_again() -> None:
+    """Ignore what was ignored before ``have_usual_signals``.
+
+    Python gives its handlers up as it ends, and what came then would end it.
+    """
+    for number in _INHERITED:
+        if signal.getsignal(number) is _unheeded:
+            signal.signal(number, signal.SIG_IGN)
+
+
 def _unheeded(number: int, frame: object) -> None:
     """Do nothing."""
     del number, frame
