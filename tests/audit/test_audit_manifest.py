@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from multilang_cli.audit.store.manifest import (
@@ -13,11 +14,13 @@ from multilang_cli.audit.store.manifest import (
     ManifestError,
     StoredPiece,
     clear,
+    format_before,
     new_name,
     newest,
     only_writer,
     trees_before,
 )
+from multilang_cli.audit.store.views import view_sql
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +48,37 @@ def test_any_manifest_is_read_or_refused(text: bytes, tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="is no manifest"):
         newest(NO_SPARK, str(tmp_path))
     assert not trees_before(str(tmp_path))
+
+
+@pytest.mark.parametrize("folder", ["", "/etc", "../../other", "roots/../../other", "//x"])
+def test_no_table_of_a_manifest_leads_out_of_its_folder(folder: str, tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir()
+    manifest = Manifest(tables={"roots": (StoredPiece(folder),)})
+    (tmp_path / FOLDER / "000001.json").write_bytes(msgspec.json.encode(manifest))
+    with pytest.raises(ManifestError, match="not in the folder"):
+        newest(NO_SPARK, str(tmp_path))
+    with pytest.raises(ManifestError, match="not in the folder"):
+        view_sql(str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "sparse"])
+def test_a_manifest_without_an_end_is_refused(kind: str, tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir()
+    for number in (1, 2):
+        path = tmp_path / FOLDER / f"{number:06d}.json"
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "device":
+            path.symlink_to("/dev/zero")
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            path.touch()
+            os.truncate(path, 1 << 40)
+    with pytest.raises(ManifestError, match="is no manifest"):
+        newest(NO_SPARK, str(tmp_path))
+    assert not trees_before(str(tmp_path))
+    assert not format_before(str(tmp_path))
 
 
 def test_no_link_in_the_place_of_the_lock_is_followed_and_no_pipe_waited_for(tmp_path: Path) -> None:

@@ -13,12 +13,13 @@ import re
 import secrets
 import shutil
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli.audit.inputs import TableFormat, is_url
+from multilang_cli.catalogue.texts import TextError, file_bytes
 from multilang_cli.transcript.format import BAD
 from multilang_cli.transcript.private import OWN_FILE, make_private
 
@@ -86,6 +87,10 @@ class Manifest(msgspec.Struct, frozen=True):
 
 _NAME = re.compile(r"[0-9]{6}-[0-9a-f]{6}")
 """The beginning of the names that ``new_name`` gives."""
+_NO_SPARK: Any = None
+"""On this machine a manifest is read without one."""
+_TOLD = 200
+"""Characters of a name that are told."""
 _decode = msgspec.json.Decoder(Manifest).decode
 
 
@@ -116,7 +121,7 @@ def newest(spark: SparkSession, folder: str) -> Manifest | None:
     try:
         schema = msgspec.json.decode(text)["schema"]
         if schema == SCHEMA:
-            return _decode(text)
+            return _only_inside(_decode(text))
     except (*BAD, KeyError, TypeError) as error:
         raise ManifestError(f"{place}/{max(names)} is no manifest: {error}") from None
     raise ManifestError(
@@ -125,21 +130,35 @@ def newest(spark: SparkSession, folder: str) -> Manifest | None:
     )
 
 
+def _only_inside(manifest: Manifest) -> Manifest:
+    """The manifest, of which no table may lead out of its folder. Raises ManifestError."""
+    for piece in (piece for pieces in manifest.tables.values() for piece in pieces):
+        path = PurePath(piece.folder)
+        if not path.parts or path.is_absolute() or ".." in path.parts:
+            raise ManifestError(
+                f"its newest manifest has a table in {piece.folder[:_TOLD]!r}, which is not in the folder"
+            )
+    return manifest
+
+
 def format_before(folder: str) -> TableFormat | None:
     """Format of the tables in a folder of this machine; None where there are none that can be told."""
-    found = sorted(Path(folder, FOLDER).glob("[0-9]*.json")) if not is_url(folder) else []
-    try:
-        return _decode(found[-1].read_bytes()).format if found else None
-    except BAD:
-        return None
+    before = _before(folder, 1)
+    return before.format if before else None
 
 
 def trees_before(folder: str) -> dict[str, int] | None:
     """Trees by verdict of the run before the newest, in a folder of this machine; None if there was none."""
-    found = sorted(Path(folder, FOLDER).glob("[0-9]*.json"))[:-1] if not is_url(folder) else []
+    before = _before(folder, 2)
+    return before.trees if before else None
+
+
+def _before(folder: str, nth: int) -> Manifest | None:
+    """The `nth` manifest from the newest on, in a folder of this machine; None if there is none that can be read."""
+    found = sorted(Path(folder, FOLDER).glob("[0-9]*.json")) if not is_url(folder) else []
     try:
-        return _decode(found[-1].read_bytes()).trees if found else None
-    except BAD:
+        return _decode(_text(_NO_SPARK, str(found[-nth]))) if len(found) >= nth else None
+    except (*BAD, ManifestError):
         return None
 
 
@@ -248,7 +267,12 @@ def _names(spark: SparkSession, place: str) -> list[str]:
 
 def _text(spark: SparkSession, place: str) -> bytes:
     if not is_url(place):
-        return Path(place).read_bytes()
+        if not Path(place).is_file():
+            raise ManifestError(f"{place} is no manifest: it is no file")
+        try:
+            return file_bytes(Path(place))
+        except TextError as error:
+            raise ManifestError(f"{place} is no manifest: {error.why}") from None
     return bytes(spark.read.format("binaryFile").load(place).select("content").collect()[0][0])
 
 
