@@ -63,7 +63,7 @@ def played(mutant: Planted, jobs: int, timeout: float, only: str = "") -> Killed
             if only:
                 options = msgspec.structs.replace(options, include=(only,))
             result = run_suite(component, options)
-            for subject in result.subjects:
+            for subject in (each for each in result.subjects if each.kind == "case"):
                 if rules := {rule_of(name) for name in broken(subject, result.storm)}:
                     kills.setdefault(subject.id, set()).update(rules)
         claims = {case: rule for case, rule in mutant.claims.items() if only in {"", case}}
