@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,8 +11,11 @@ import pytest
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.facts import Source
 from multilang_cli.causes.model import Cause, Place
+from multilang_cli.subject.options import Component, RunOptions
 from multilang_cli.subject.source.sources import lines_of, source_of, suspect_in, with_build_folders
+from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.verdict.causes import with_code
+from tests.sessions import PID
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,6 +106,14 @@ def test_a_shebang_is_no_comment(tmp_path: Path) -> None:
     assert found.line == 1
 
 
+BUFFERED = f"""{PID}
+hello = shake()
+out = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+print("a bolt that says where it stands"); sys.stdout.flush()
+while True:
+    message(); out.write('{{"command":"sync"}}\\nend\\n')
+"""
 NO_LINES = """
 Unhandled Exception:
 System.FormatException: Input string was not in a correct format.
@@ -146,3 +158,13 @@ def test_what_was_built_elsewhere_has_its_lines_here(tmp_path: Path) -> None:
     assert (death.place, death.callers) == (Place("words.go", 2), (Place("bolt.go", 3),))
     interpreted = msgspec.structs.replace(source, language="python")
     assert with_build_folders(interpreted, panic) == interpreted
+
+
+@pytest.mark.component
+def test_a_line_whose_words_came_on_stderr_is_none_that_writes_to_stdout(tmp_path: Path) -> None:
+    bolt = tmp_path / "bolt.py"
+    bolt.write_text(BUFFERED)
+    component = Component(command=(sys.executable, "-I", "-S", str(bolt)), kind="bolt")
+    options = RunOptions(record=str(tmp_path / "kept"), include=("bolt.heartbeat.idle",), timeout=3.0)
+    [subject] = run_suite(component, options).subjects
+    assert [(cause.id, cause.suspect) for cause in subject.causes] == [("output-held-back", None)]

@@ -189,7 +189,7 @@ _HAZARDS = {
     "nested": ("nested-value", "an object or array among the values"),
     "decimal": (
         "decimal-value",
-        "a number with more digits than a double has: Storm 2.6 and later make it a BigDecimal",
+        "a number with so many digits that Storm 2.6 and later make it a BigDecimal",
     ),
 }
 

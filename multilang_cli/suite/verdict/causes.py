@@ -56,6 +56,8 @@ UNANSWERED = {
     "heartbeat-timeout": "heartbeat",
 }
 """Rules that are broken by leaving something unanswered, and what that is."""
+_HEARD = 8
+"""Lines of stderr of which the origin is looked for."""
 OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
 """Rules that a component breaks by not ending."""
 _PID_FILE = "pid-file-missing"
@@ -140,7 +142,9 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     written = command and (command != "sync" or _EXTRA in cause.rules) and _TEXT not in cause.rules
     in_adapter = known is not None and known.in_adapter
     places = (suspect_in(source, pattern, in_adapter=in_adapter) for pattern in patterns)
-    suspect, also = next(filter(None, places), None), None
+    # What is seen on stderr was not written to stdout.
+    heard = {origin_in(source, line) for line in facts.stderr.splitlines()[:_HEARD]}
+    suspect, also = next((place for place in places if place is not None and place not in heard), None), None
     if suspect is None and event is not None and written:
         suspect, also = _writer_of(event, command, source)
     elif suspect is None and _UNANSWERED in cause.rules and facts.unanswered:
