@@ -62,11 +62,17 @@ class Group(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A rule of level note that was met and did no harm: what the first finding says, and in how many subjects."""
+    """A rule of level note that was met and did no harm: what the first finding says, where, and in how many."""
 
     rule: str
     message: str
+    first: str
     subjects: int
+
+    @property
+    def where(self) -> str:
+        """The subject by its name if it is the only one, else how many they are."""
+        return self.first if self.subjects == 1 else f"{counted(self.subjects, 'case')}, as {self.first}"
 
 
 class FateGroup(NamedTuple):
@@ -218,16 +224,16 @@ def notes_of(*results: RunResult) -> tuple[Note, ...]:
 
     Of several results, cases of one id are one, and what is worth more than a note in any is none.
     """
-    found: dict[str, tuple[Finding, set[str]]] = {}
+    found: dict[str, tuple[Finding, dict[str, None]]] = {}
     graver: set[str] = set()
     for storm, subject in ((result.storm, subject) for result in results for subject in result.subjects):
         for finding in subject.findings:
             if weigh(finding, storm) == "pass":
-                found.setdefault(finding.rule, (finding, set()))[1].add(subject.id)
+                found.setdefault(finding.rule, (finding, {}))[1][subject.id] = None
             elif len(results) > 1:
                 graver.add(finding.rule)
     mild = {rule: each for rule, each in found.items() if rule not in graver}
-    notes = [Note(rule, first.message, len(subjects)) for rule, (first, subjects) in mild.items()]
+    notes = [Note(rule, first.message, next(iter(subjects)), len(subjects)) for rule, (first, subjects) in mild.items()]
     return tuple(sorted(notes, key=lambda note: -note.subjects))
 
 
@@ -239,7 +245,7 @@ def only_on(group: Group) -> str:
 def note_lines(notes: tuple[Note, ...]) -> list[str]:
     """A line for each note, `MOST_NOTES` at most: the last says how many more there are."""
     shown = notes if len(notes) <= MOST_NOTES else notes[: MOST_NOTES - 1]
-    lines = [f"{note.rule}: {note.message} (in {counted(note.subjects, 'case')})" for note in shown]
+    lines = [f"{note.rule}: {note.message} (in {note.where})" for note in shown]
     if len(shown) < len(notes):
         lines.append(f"and {len(notes) - len(shown)} more: {some_of(note.rule for note in notes[len(shown) :])}")
     return lines

@@ -17,12 +17,12 @@ def noting(rule: str, *ids: str) -> list[SubjectResult]:
 
 def test_what_is_worth_a_note_is_said_once_a_rule() -> None:
     text = pretty_text(result(*noting("odd", "a.1"), *noting("frequent", "a.2", "a.3", "a.4")), RULEBOOK)
-    assert "Notes       frequent: says frequent (in 3 cases)\n            odd: says odd (in 1 case)\n" in text
+    assert "Notes       frequent: says frequent (in 3 cases, as a.2)\n            odd: says odd (in a.1)\n" in text
     assert "Notes" not in pretty_text(RESULTS["fail"], RULEBOOK)
 
 
 @pytest.mark.parametrize(
-    ("rules", "lines", "last"), [(5, 5, "n4: says n4 (in 1 case)"), (8, 5, "and 4 more: n4, n5, n6, n7")]
+    ("rules", "lines", "last"), [(5, 5, "n4: says n4 (in a.4)"), (8, 5, "and 4 more: n4, n5, n6, n7")]
 )
 def test_notes_are_never_noisy(rules: int, lines: int, last: str) -> None:
     subjects = [subject for number in range(rules) for subject in noting(f"n{number}", f"a.{number}")]

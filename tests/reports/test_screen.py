@@ -286,7 +286,7 @@ def test_a_pass_shows_its_notes_and_names_what_was_not_tested() -> None:
     lines = as_text(lambda console: render_screen(right, console)).splitlines()
     assert lines[2:-1] == [
         "Note  no samples were given",
-        "Note  message-id-reused: a message id that is pending (in 2 cases)",
+        "Note  message-id-reused: a message id that is pending (in 2 cases, as d)",
         "Not tested  x, y, z: it is not declared (all of it: mlcheck run -v)",
     ]
 
