@@ -72,6 +72,11 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     code: str = ""
     language: str = ""
 
+    @property
+    def told(self) -> str:
+        """The headline, and how sure it is."""
+        return self.headline if self.certainty == "certain" else f"likely: {self.headline}"
+
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Conditions that must hold for a cause; a key that is not given is not looked at.

@@ -112,7 +112,7 @@ def in_a_sentence(cause: Cause) -> str:
         where = f" ({cause.place.file}:{cause.place.line})"
     elif cause.suspect:
         where = f" (look at {cause.suspect.file}:{cause.suspect.line})"
-    return f"{'' if cause.certainty == 'certain' else 'likely: '}{cause.headline}{where}"
+    return f"{cause.told}{where}"
 
 
 def mend_of(subject: SubjectResult, rule: Rule | None) -> tuple[str, str]:

@@ -178,6 +178,11 @@ def word_of(result: RunResult) -> str:
     return next(outcome.word for outcome in OUTCOMES if outcome.verdict == result.verdict)
 
 
+def label_of(result: RunResult) -> str:
+    """The word before the headline: of a pass with something to tell, that it warns."""
+    return word_of(result) if result.exit_code else "WARN"
+
+
 def precedence(result: RunResult) -> int:
     """The place of its verdict in `OUTCOMES`: of several results, the lowest wins."""
     return next(place for place, outcome in enumerate(OUTCOMES) if outcome.verdict == result.verdict)

@@ -56,6 +56,8 @@ def test_how_a_bolt_fares_with_a_tuple_that_it_takes_is_told(tmp_path: Path, dee
     assert result.takes.told.startswith(told)
     # Nobody said that such tuples come: the verdict stays what it was.
     assert result.exit_code == 6
+    # What was recorded of it is nobody's: a later run would find it among its own.
+    assert [path.name for path in (tmp_path / "kept").iterdir() if path.is_dir()] == []
     screen = as_text(lambda console: render_screen(result, console), 80)
     assert "  Takes   --tuple " in screen
     assert screen.count("\n") <= 24

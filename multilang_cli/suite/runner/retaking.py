@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.grouping import troubles_of
 from multilang_cli.reports.model import TakenTuple
-from multilang_cli.reports.verdict import word_of
+from multilang_cli.reports.verdict import label_of, word_of
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.suite.probing.taken import taken_tuple
 from multilang_cli.suite.runner.suite_run import planned, result_of
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 _REFUSES = frozenset({"dies-of-a-made-up-tuple", "fails-a-made-up-tuple"})
 """Causes of who would take another tuple."""
-FOLDER = "taken"
-"""Folder of the transcripts of that, below those of the run."""
 
 
 def with_taken(subject: Subject, result: RunResult, progress: Progress | None = None) -> RunResult:
@@ -45,15 +44,11 @@ def with_taken(subject: Subject, result: RunResult, progress: Progress | None = 
         return result
     if values is None:
         return result
-    run = planned(
-        msgspec.structs.replace(
-            subject,
-            component=msgspec.structs.replace(component, made_up=tuple(values)),
-            options=msgspec.structs.replace(subject.options, write_known_failures=""),
-            record=subject.record / FOLDER,
-        )
-    )
-    run.go(progress)
+    taking = msgspec.structs.replace(component, made_up=tuple(values), known_failures="")
+    options = msgspec.structs.replace(subject.options, write_known_failures="")
+    with scratch(".taken-", subject.record) as folder:
+        run = planned(msgspec.structs.replace(subject, component=taking, options=options, record=folder))
+        run.go(progress)
     if run.circumstances.interrupted:
         return result
     taken = TakenTuple(json.dumps(values, ensure_ascii=False), _told(result_of(run)))
@@ -61,10 +56,7 @@ def with_taken(subject: Subject, result: RunResult, progress: Progress | None = 
 
 
 def _told(result: RunResult) -> str:
-    troubles = list(troubles_of(result))
+    troubles = troubles_of(result)
     if not troubles:
-        passed = result.counts.get("pass", 0)
-        return f"{word_of(result)}, {counted(passed, 'case')} passed"
-    sure = "" if troubles[0].cause.certainty == "certain" else "likely: "
-    label = word_of(result) if result.exit_code else "WARN"
-    return f"{label}, {sure}{troubles[0].cause.headline}"
+        return f"{word_of(result)}, {counted(result.counts.get('pass', 0), 'case')} passed"
+    return f"{label_of(result)}, {troubles[0].cause.told}"
