@@ -2,6 +2,9 @@
 
 The file has its words, environment and folder, when it started and was ready, and the bytes of its stdin up to the
 first tuple. It logs and complains on stderr at each tuple, naming its component.
+
+It acks with the second heartbeat after a tuple: Storm reads stderr only after it has written something, so what was
+complained of before the first is in the worker's log when the second is written.
 """
 
 from __future__ import annotations
@@ -37,9 +40,14 @@ def main() -> None:
     ready = time.monotonic()
     say({"pid": pid})
     context = greeting["context"]
+    acked_at: list[tuple[int, str]] = []
+    heartbeats = 0
     while read := frame():
         message = json.loads(read.removesuffix(b"end\n"))
         if message["stream"] == "__heartbeat":
+            heartbeats += 1
+            while acked_at and acked_at[0][0] <= heartbeats:
+                say({"command": "ack", "id": acked_at.pop(0)[1]})
             say({"command": "sync"})
             continue
         witness = {
@@ -56,7 +64,7 @@ def main() -> None:
         sys.stderr.write(f"{context['componentid']} complains\n")
         sys.stderr.flush()
         say({"command": "log", "msg": f"{context['componentid']} logs"})
-        say({"command": "ack", "id": message["id"]})
+        acked_at.append((heartbeats + 2, message["id"]))
 
 
 main()
