@@ -29,6 +29,7 @@ from multilang_cli.suite.steps.settling import (
     FORGETS,
     SUBJECT,
     FedTuples,
+    Proof,
     Settling,
     others_than,
     subject_of,
@@ -213,6 +214,8 @@ def test_others_are_fed_between_equal_ones_in_their_order() -> None:
         (Again("1", 200, 0, declared=True), "tuple-forgotten"),
         (Again("1", 199, 0, declared=True), "tuple-unsettled"),
         (Again("1", 200, 200, declared=False), "tuple-unsettled"),
+        (Again("1", 200, 0, declared=True, earlier=True), "tuple-forgotten"),
+        (Again("1", 50, 0, declared=True, earlier=True), "tuple-unsettled"),
         (Again("2", 200, 200, declared=True), "tuple-unsettled"),
     ],
 )
@@ -388,6 +391,39 @@ def test_a_bolt_that_forgets_tuples_fails(
 ) -> None:
     result = play("mutants/bolt.py", name, tmp_path, case, options=options)
     assert (rules_of(result), result.exit_code) == ({rule}, int(rule == "tuple-forgotten"))
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(("name", "most"), [("leak-equal", 200), ("leak-value", 20)])
+def test_what_was_proven_once_is_not_proven_by_as_many_tuples_again(tmp_path: Path, name: str, most: int) -> None:
+    result = play("mutants/bolt.py", name, tmp_path, "bolt.settle.once", "bolt.settle.ids")
+    recorded = [Path(each.transcript or "").read_text("utf-8") for each in result.subjects if each.findings]
+    first, second = (
+        sum('"tuple"' in line and '"__heartbeat"' not in line for line in text.splitlines()) for text in recorded
+    )
+    assert second <= most < first
+
+
+@pytest.mark.parametrize(("proof", "seconds"), [(None, 30.0), (Proof(ONE, Again("1", 200, 0)), 1.2)])
+def test_who_is_proven_to_forget_is_waited_for_as_long_as_what_is_open_needs(
+    proof: Proof | None, seconds: float
+) -> None:
+    settling = Settling()
+    settling.waited_out, settling.slowest, settling.delay, settling.proof = True, 20.0, 0.2, proof
+    assert settling.patience(30.0, 3) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("again", "message", "told"),
+    [
+        (Again("1", 200, 0), of("9"), True),
+        (Again("1", 200, 0), of("9", "y"), False),
+        (Again("1", 200, 0), TupleMsg("other", ["x"], 2, "default", "9"), False),
+        (Again("1", 200, 40), of("9"), False),
+    ],
+)
+def test_an_equal_tuple_stays_open_too_if_none_was_settled(again: Again, message: TupleMsg, told: bool) -> None:
+    assert Proof(ONE, again).tells_of(message) is told
 
 
 @pytest.mark.component

@@ -240,7 +240,9 @@ def _passed_over(judge: RuleContext, event: Event, again: Again, related: tuple[
     What nobody declared a component need not understand, and a join may wait for a partner: that is no failure.
     """
     settled = f"{again.settled} of {again.fed} equal tuples that came after it were"
-    if again.settled:
+    if again.earlier:
+        text = f"a tuple was neither acked nor failed, as {again.fed - again.settled} equal ones in an earlier case"
+    elif again.settled:
         text = f"a tuple was neither acked nor failed, though {settled}"
     else:
         text = f"a tuple was neither acked nor failed, nor any of {again.fed} equal ones after it; others were"

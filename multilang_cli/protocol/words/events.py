@@ -104,12 +104,14 @@ class Again(msgspec.Struct, frozen=True, omit_defaults=True):
     """An open tuple, and those equal to it that were fed after it: how many, and how many of them were settled.
 
     `declared`: the component is said to take such tuples, and to read from one source alone: it joins nothing.
+    `earlier`: they were fed in an earlier conversation, behind a tuple that is equal to this one.
     """
 
     id: str
     fed: int
     settled: int
     declared: bool = False
+    earlier: bool = False
 
 
 class Deadline(_Fact, frozen=True, tag="deadline"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.protocol.wire.context import Sample
-    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.events import Again, Event
     from multilang_cli.subject.options import Component
 
 SUBJECT = "settling"
@@ -195,6 +195,17 @@ class FedTuples:
         return oldest if oldest is not None and self._latest - oldest.place >= lead else None
 
 
+class Proof(NamedTuple):
+    """A tuple that a bolt is proven to forget, and what became of those equal to it that were fed after it."""
+
+    first: TupleMsg
+    again: Again
+
+    def tells_of(self, message: TupleMsg) -> bool:
+        """True if one that is equal stays open too, as far as it goes by what it holds."""
+        return not self.again.settled and msgspec.structs.replace(message, id=self.first.id) == self.first
+
+
 def _told_of(said: Emit, of: Fed | None, *, by_spout: bool) -> str:
     """The words that show an emit: its values and stream, of which tuple it is, and the id that a spout gives it."""
     told = f"{shown(said.values)} to {shown(said.stream)}"
@@ -208,7 +219,7 @@ class Settling:
     """Settling of tuples in all cases of a run together; counts as in `Feed`.
 
     `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
-    `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
+    `waited_out`: a whole limit was waited for in vain, with heartbeats. `proof`: what proved that it forgets tuples.
     `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
     seconds that a tuple took to be settled at most; `pace`: for each, in the quickest conversation; `delay`: until one
     is. `died`: it ended by itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`:
@@ -225,16 +236,24 @@ class Settling:
         self.arities: dict[str, set[int]] = {}
         self.emits: dict[str, str] = {}
         self.failing: SubjectResult | None = None
-        self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
-            self.overworked
-        ) = False
+        self.proof: Proof | None = None
+        self.waited_out = self.tried = self.by_value = self.died = self.takes_text = self.overworked = False
 
-    def patience(self, limit: float) -> float:
-        """Seconds to wait for a tuple to be settled: once the whole limit; what did not come then is soon given up."""
+    @property
+    def forgetful(self) -> bool:
+        """It is proven to forget tuples."""
+        return self.proof is not None
+
+    def patience(self, limit: float, open_ones: int = 1) -> float:
+        """Seconds to wait for a tuple to be settled: once the whole limit; what did not come then is soon given up.
+
+        `open_ones`: how many are open with it. Who is proven to forget is waited for no longer than those need.
+        """
         if not (self.waited_out or self.forgetful):
             return limit
         hopeless = self.forgetful or (self.tried and not self.settled)
-        return min(limit, max(SOON_SETTLED if hopeless else TRIAL, self.ample))
+        ample = min(self.ample, AMPLE * open_ones * self.delay) if self.forgetful else self.ample
+        return min(limit, max(SOON_SETTLED if hopeless else TRIAL, ample))
 
     @property
     def ample(self) -> float:

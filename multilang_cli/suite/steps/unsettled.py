@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.catalogue.loader import load_causes
+from multilang_cli.protocol.judge.life_rules import NEVER_SETTLED, SOME_SETTLED
 from multilang_cli.protocol.words.events import Again
 from multilang_cli.reports.escape import decode
-from multilang_cli.suite.steps.settling import AMPLE, TRIAL, others_than
+from multilang_cli.suite.steps.settling import AMPLE, TRIAL, Proof, others_than
 
 if TYPE_CHECKING:
     from multilang_cli.driver.shell.bolt import ShellBolt
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from multilang_cli.suite.steps.stage import Stage
 
 CHUNKS = (5, 15, 30, 50, 100)
-"""Equal tuples that are fed together, before it is looked again whether the first is settled."""
+"""Equal tuples, `NEVER_SETTLED` in all, fed together before it is looked again whether the first is settled."""
 LEAST_TICKS = 4
 """Ticks that a batch is waited for, at least."""
 WHILE = 10.0
@@ -73,7 +74,8 @@ class _Wait:
         self.stage = stage
         self.bolt = stage.bolt
         self.left = left
-        self.patience = max(stage.settling.patience(limit), LEAST_TICKS * self.bolt.tick_period)
+        open_ones = len(stage.feed.open)
+        self.patience = max(stage.settling.patience(limit, open_ones), LEAST_TICKS * self.bolt.tick_period)
         self.began = self.bolt.session.now
         self.until = self.began + limit
 
@@ -120,21 +122,22 @@ class _Wait:
         while looked < MOST_HOLES and self._looks() and (hole := self._hole()) is not None:
             again = _fed_again(stage, hole)
             if hole.message.id in stage.feed.open:
-                return self._forgotten(again, proven=proven)
+                return self._forgotten(hole, again, proven=proven)
             looked += 1
         first = next(iter(stage.feed.open.values()), None)
         if first is not None and self._looks() and stage.feed.settled and bolt.session.running and _lost_a_thread(bolt):
-            return self._forgotten(_fed_again(stage, first), proven=proven)
+            return self._forgotten(first, _fed_again(stage, first), proven=proven)
         if looked and self._quietly(max(TRIAL, stage.settling.ample)):
             # Equal ones are collected: then a tuple may be settled before an older one of another value.
             stage.settling.by_value = True
             return True
         return bolt.session.not_settled(self.patience, proven=proven)
 
-    def _forgotten(self, again: Again, *, proven: bool) -> bool:
+    def _forgotten(self, hole: Fed, again: Again, *, proven: bool) -> bool:
         """Say that a tuple stayed open though equal ones came: False, with a finding."""
-        session = self.bolt.session
-        self.stage.settling.forgetful = again.declared
+        session, settling = self.bolt.session, self.stage.settling
+        if again.declared and not again.earlier:
+            settling.proof = Proof(hole.message, again)
         return session.running and session.not_settled(self.patience, proven=proven, again=again)
 
     def _quietly(self, patience: float) -> bool:
@@ -164,7 +167,9 @@ def _lost_a_thread(bolt: ShellBolt) -> bool:
 
 def _fed_again(stage: Stage, first: Fed) -> Again:
     """Feed tuples equal to the first, others of the samples in between, until it is settled: what became of them."""
-    bolt, feed, limit = stage.bolt, stage.feed, stage.limits["settle"]
+    bolt, feed, limit, proof = stage.bolt, stage.feed, stage.limits["settle"], stage.settling.proof
+    if proof is not None and proof.tells_of(first.message):
+        return msgspec.structs.replace(proof.again, id=first.message.id, earlier=True)
     others = others_than(first.message, stage.samples)
     turns = chain.from_iterable(repeat(others)) if others else repeat(None)
     sent: list[str] = []
@@ -173,21 +178,29 @@ def _fed_again(stage: Stage, first: Fed) -> Again:
         """True if the first is settled, or all that were sent after it."""
         return bolt.session.idle and (first.message.id not in feed.open or not any(id_ in feed.open for id_ in sent))
 
+    def settled() -> int:
+        """The number of those sent that are settled."""
+        return sum(id_ not in feed.open for id_ in sent)
+
     until = bolt.session.now + max(limit, WHILE)
-    for size in (sum(CHUNKS),) if stage.settling.forgetful else CHUNKS:
+    # Of one that settles no equal ones a few at a time would be waited for in vain as often.
+    for size in (NEVER_SETTLED,) if proof is not None and not proof.again.settled else CHUNKS:
+        in_time = bolt.session.now + (2 if others else 1) * size * feed.pace < until
+        if settled() >= SOME_SETTLED and (proof is not None or not in_time):
+            break
         for _ in range(size):
             sent.append(bolt.new_id())
             bolt.session.say(msgspec.structs.replace(first.message, id=sent[-1]))
             if (other := next(turns)) is not None:
                 stage.send(other)
-        ample = AMPLE * max(feed.slowest, stage.settling.slowest)
-        patience = max(stage.settling.patience(min(limit, TRIAL)), LEAST_TICKS * bolt.tick_period, min(limit, ample))
+        soon = stage.settling.patience(min(limit, TRIAL), len(feed.open))
+        ample = 0.0 if proof is not None else AMPLE * max(feed.slowest, stage.settling.slowest)
+        patience = max(soon, LEAST_TICKS * bolt.tick_period, min(limit, ample))
         bolt.session.wait(done, patience, "settle", lambda: len(feed.open), quietly=True)
         if first.message.id not in feed.open or not bolt.session.running or bolt.session.now > until:
             break
-    settled = sum(id_ not in feed.open for id_ in sent)
     joins = sum(map(len, bolt.profile.sources.values())) > 1
-    return Again(first.message.id, len(sent), settled, declared=first.is_sample and not joins)
+    return Again(first.message.id, len(sent), settled(), declared=first.is_sample and not joins)
 
 
 def _try_batch(stage: Stage) -> None:
