@@ -76,7 +76,7 @@ def asked(checked: Subject, kind: Kind, ask: Question, *, patient: bool = False)
         """The faults so far."""
         return (met_by_the_probe(checked, session, watch, LastWords()),) if session.findings else ()
 
-    with _started(checked, kind, (replies, watch)) as (shell, said_pid):
+    with started(checked, kind, (replies, watch)) as (shell, said_pid):
         session = shell.session
         if not said_pid:
             end = _before_its_pid(session, replies)
@@ -117,7 +117,7 @@ def _held_back(checked: Subject, session: Session, watch: Watch) -> Met:
 
 
 @contextmanager
-def _started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[ShellBolt | ShellSpout, bool]]:
+def started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[ShellBolt | ShellSpout, bool]]:
     """The component as a `kind`, and whether its handshake is done."""
     component = msgspec.structs.replace(checked.component, kind=kind)
     profile = profile_of(component, checked.version, checked.options.timeout)

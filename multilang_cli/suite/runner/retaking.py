@@ -1,4 +1,4 @@
-"""The suite once more, with a tuple that a bolt takes, where it failed or died of the one that was made up."""
+"""Other tuples for a bolt, behind the suite: one that it takes where it refused ours, and those that it can't take."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from multilang_cli.reports.model import TakenTuple
 from multilang_cli.reports.verdict import label_of, word_of
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.suite.probing.taken import taken_tuple
+from multilang_cli.suite.probing.varied import not_taken
 from multilang_cli.suite.runner.suite_run import planned, result_of
 from multilang_cli.terminal.exits import ExitCode
 
@@ -53,6 +54,23 @@ def with_taken(subject: Subject, result: RunResult, progress: Progress | None = 
         return result
     taken = TakenTuple(json.dumps(values, ensure_ascii=False), _told(result_of(run)))
     return msgspec.structs.replace(result, takes=taken)
+
+
+def with_not_taken(subject: Subject, result: RunResult) -> RunResult:
+    """The result of a bolt that passes, with a note if there are tuples near its samples that it can't take."""
+    component = subject.component
+    asked_for = (
+        result.exit_code == ExitCode.CONFORMANT
+        and result.complete
+        and not (result.selection.include or result.selection.exclude)
+    )
+    if not (asked_for and has_samples(component)) or component.testee or component.kind != "bolt":
+        return result
+    try:
+        note = not_taken(subject)
+    except KeyboardInterrupt:
+        return result
+    return msgspec.structs.replace(result, notes=(note, *result.notes)) if note else result
 
 
 def _told(result: RunResult) -> str:

@@ -1,0 +1,131 @@
+"""Tuples near the declared ones, with a value that is empty, null, full of quotes or long: those a bolt can't take."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.protocol.words.shortening import shown
+from multilang_cli.reports.counting import counted
+from multilang_cli.subject.samples import samples_of, sources_of
+from multilang_cli.subject.source.sources import source_of
+from multilang_cli.suite.probing.asking import started
+from multilang_cli.suite.probing.taken import LOOKED_FOR
+from multilang_cli.suite.runner.watch import Watch
+from multilang_cli.suite.verdict.causes import hear_out, met_by_the_probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from multilang_cli.protocol.wire.context import Sample
+    from multilang_cli.protocol.words.messages import Json
+    from multilang_cli.reports.model import SubjectResult
+    from multilang_cli.subject.subject import Subject
+
+SETTLED_WITHIN = 3.0
+"""Seconds in which it says nothing: what still works on a tuple then is slow."""
+GIVEN_UP = 5.0
+"""Seconds after which a tuple is given up of which it still says something."""
+VARIED = 3
+"""Samples that are varied, the first."""
+LONG_TEXT = 300_000
+"""Characters of a long text: more than the pipes to and from a child process take."""
+_WRITTEN_OUT = 60
+"""Characters of the values that are written as an option."""
+_WORDS = re.compile(r"[^\W\d_][\w\s.,;:!?'-]*")
+"""A text that is none of a number, a date, an address or a document: those may be asked for."""
+_NOT_TAKEN = (
+    "fed {values}, made up from a sample, {headline}{where}; if such a tuple can come, {how} shows it whole{more}"
+)
+
+
+def _empty(value: Json) -> Json:
+    return type(value)() if value and not isinstance(value, bool) else value
+
+
+def _quoted(value: Json) -> Json:
+    return f'{value} "a" \\ b\n' if isinstance(value, str) and _WORDS.fullmatch(value) else value
+
+
+def _long(value: Json) -> Json:
+    if not (isinstance(value, str) and _WORDS.fullmatch(value)):
+        return value
+    if "\n" in value:
+        return (value * LONG_TEXT)[:LONG_TEXT]
+    # A sentence in one word: of as many words a bolt may emit as many tuples.
+    return f"{value} {max(value.split(), key=len) * LONG_TEXT}"[:LONG_TEXT]
+
+
+_VARIATIONS: tuple[Callable[[Json], Json], ...] = (_empty, _quoted, lambda _: None, _long)
+
+
+def varied(samples: Iterable[Sample]) -> Iterator[Sample]:
+    """The samples with one value of another kind, for each place; those that differ the least come first."""
+    told = [*samples][:VARIED]
+    met = [each.values for each in told]
+    for vary in _VARIATIONS:
+        for sample in told:
+            for place, value in enumerate(sample.values):
+                values = [*sample.values[:place], vary(value), *sample.values[place + 1 :]]
+                if values not in met:
+                    met.append(values)
+                    yield msgspec.structs.replace(sample, values=values)
+
+
+def not_taken(checked: Subject) -> str:
+    """A note on what a bolt does not take of such tuples, each fed to a process of its own; "" if it takes them all.
+
+    Nobody said that they come, so it is no failure. Raises LaunchError if it can't be started.
+    """
+    samples = samples_of(checked.component)
+    if len(sources_of(checked.component)) > 1 or _met(checked, samples[0]) is not None:
+        return ""
+    until = time.monotonic() + LOOKED_FOR
+    first, more = None, 0
+    for sample in varied(samples):
+        if time.monotonic() > until:
+            break
+        if (met := _met(checked, sample)) is not None and first is None:
+            first = (sample, met)
+        elif met is not None:
+            more += 1
+    return "" if first is None else _told(*first, more)
+
+
+def _met(checked: Subject, sample: Sample) -> SubjectResult | None:
+    """The result of feeding it this one alone, if that went wrong."""
+    component = msgspec.structs.replace(checked.component, samples=(sample,))
+    fed, watch = msgspec.structs.replace(checked, component=component), Watch()
+    with started(fed, "bolt", (watch,)) as (bolt, said_pid):
+        session = bolt.session
+        if not said_pid:
+            return None
+        assert isinstance(bolt, ShellBolt)  # noqa: S101 (what a bolt is started with)
+        bolt.send(sample.values, sample.component, sample.stream)
+        until = session.now + GIVEN_UP
+        done = lambda: (session.idle and not bolt.unsettled) or session.now > until  # noqa: E731 (a condition)
+        settled = session.wait(done, SETTLED_WITHIN, "settle", lambda: session.pump.spoken)
+        if not settled and session.working:
+            return None
+        if settled and not any(finding.level == "must" for finding in session.findings):
+            return None
+        last = hear_out(session, source_of(fed.launch.argv, fed.cwd, "bolt"))
+        return met_by_the_probe(fed, session, watch, last)
+
+
+def _told(sample: Sample, met: SubjectResult, more: int) -> str:
+    cause = met.causes[0] if met.causes else None
+    place = cause and (cause.place or cause.suspect)
+    written = json.dumps(sample.values, ensure_ascii=False)
+    return _NOT_TAKEN.format(
+        values=shown(sample.values),
+        headline=cause.headline if cause else met.findings[0].message,
+        where=f" ({place.file}:{place.line})" if place else "",
+        how=f"--tuple '{written}'" if len(written) <= _WRITTEN_OUT and "'" not in written else "--tuples FILE",
+        more=f" ({counted(more, 'more tuple')} made up so went wrong)" if more else "",
+    )

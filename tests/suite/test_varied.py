@@ -1,0 +1,128 @@
+"""Tuples near the samples of a bolt: which are made, and what is told of one that it can't take."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from multilang_cli.protocol.wire.context import Sample
+from multilang_cli.subject.options import Component, InputSource, RunOptions
+from multilang_cli.subject.subject import Subject
+from multilang_cli.suite.probing.varied import LONG_TEXT, VARIED, not_taken, varied
+from multilang_cli.suite.runner.retaking import with_not_taken
+from multilang_cli.suite.runner.suite_run import run_suite
+from tests.sessions import PID
+from tests.suite.test_refusals import CODE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def values_of(*samples: list[Any]) -> list[list[Any]]:
+    return [each.values for each in varied([Sample(values) for values in samples])]
+
+
+@pytest.mark.parametrize(
+    ("value", "instead"),
+    [
+        (7, [0, None]),
+        (7.5, [0.0, None]),
+        (0, [None]),
+        (True, [None]),
+        (None, []),
+        ([1], [[], None]),
+        ({"a": 1}, [{}, None]),
+        ("2026-11-28", ["", None]),
+        ('{"a": 1}', ["", None]),
+        ("word", ["", 'word "a" \\ b\n', None, ("word " + "word" * LONG_TEXT)[:LONG_TEXT]]),
+        ("a\nb", ["", 'a\nb "a" \\ b\n', None, ("a\nb" * LONG_TEXT)[:LONG_TEXT]]),
+    ],
+)
+def test_a_value_is_made_empty_quoted_null_and_long(value: Any, instead: list[Any]) -> None:
+    assert values_of([value]) == [[each] for each in instead]
+
+
+def test_one_value_differs_and_each_tuple_comes_once() -> None:
+    made = values_of(["2", 3], ["2", 4])
+    assert made == [["", 3], ["2", 0], ["", 4], [None, 3], ["2", None], [None, 4]]
+
+
+def test_the_first_samples_alone_are_varied() -> None:
+    assert values_of(*[[number + 1] for number in range(VARIED + 1)]) == [[0], [None]]
+
+
+def bolt(tmp_path: Path, deed: str, *samples: list[Any], **declared: Any) -> Subject:
+    script = tmp_path / "bolt.py"
+    script.write_text(PID + CODE % deed)
+    component = Component(
+        command=(sys.executable, "-I", "-S", str(script)), kind="bolt", **{"samples": samples, **declared}
+    )
+    return Subject.of(component, RunOptions(record=str(tmp_path / "kept"), include=(), timeout=5.0))
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("deed", "sample", "words"),
+    [
+        ("sum(tup['tuple'][0]) / len(tup['tuple'][0])", [[1, 2]], ("fed [[]]", "ZeroDivisionError", "bolt.py:")),
+        ("if tup['tuple'] == ['']: continue", ["text"], ('fed [""]', "neither acked nor failed")),
+        ("if '\"' in tup['tuple'][0]: say('no JSON\\nend\\n')", ["text"], ('a\\" \\\\', "no JSON")),
+        ("if len(str(tup['tuple'][0])) > 99_999: os._exit(3)", ["text"], ("--tuples FILE", "3")),
+    ],
+)
+def test_a_tuple_that_it_can_not_take_is_told(
+    tmp_path: Path, deed: str, sample: list[Any], words: tuple[str, ...]
+) -> None:
+    note = not_taken(bolt(tmp_path, deed, sample))
+    assert [word for word in words if word not in note] == [], note
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("deed", "declared"),
+    [
+        ("answer = 'fail' if tup['tuple'] != ['text'] else 'ack'", {}),
+        ("while len(str(tup['tuple'][0])) > 99_999: pass", {}),
+        ("continue", {}),
+        ("1 / len(tup['tuple'][0])", {"sources": (InputSource("a", samples=(["x"],)), InputSource("b"))}),
+    ],
+    ids=["fails what it can't take", "is slow", "settles late", "joins"],
+)
+def test_who_fails_them_is_slow_or_settles_late_is_told_nothing(
+    tmp_path: Path, deed: str, declared: dict[str, Any]
+) -> None:
+    assert not not_taken(bolt(tmp_path, deed, *([] if declared else [["text"]]), **declared))
+
+
+@pytest.mark.component
+def test_who_emits_on_and_on_is_not_said_to_leave_it_open(tmp_path: Path) -> None:
+    emits = 'while len(str(tup[\'tuple\'][0])) > 99_999: say(\'{"command":"log","msg":"on"}\\nend\\n\')'
+    assert not not_taken(bolt(tmp_path, emits, ["text"]))
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("code", "include", "samples", "told"),
+    [
+        (0, (), (["text"],), True),
+        (1, (), (["text"],), False),
+        (0, ("bolt.settle.once",), (["text"],), False),
+        (0, (), (), False),
+    ],
+)
+def test_a_pass_of_the_whole_suite_alone_is_told_of_them(
+    tmp_path: Path, code: int, include: tuple[str, ...], samples: Any, told: bool
+) -> None:
+    subject = bolt(tmp_path, "1 / len(tup['tuple'][0])", *samples)
+    options = msgspec.structs.replace(subject.options, include=("bolt.settle.once",))
+    result = run_suite(msgspec.structs.replace(subject.component, samples=(["text"],)), options)
+    assert (result.exit_code, result.complete) == (0, True)
+    selection = msgspec.structs.replace(result.selection, include=include)
+    given = msgspec.structs.replace(result, exit_code=code, selection=selection)
+    notes = with_not_taken(subject, given).notes
+    assert any("made up from a sample" in note for note in notes) is told
+    # What tells of lost data comes before what tells of how it was run.
+    assert ("made up from a sample" in notes[0]) is told
