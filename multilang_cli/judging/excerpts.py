@@ -56,7 +56,7 @@ def excerpt_of(
         [seq for seq in before if events[seq].channel != "err"], events, every=_awaits_a_settle(marked, events)
     )
     complained = [seq for seq in before if events[seq].channel == "err"]
-    named = _tuples_of(marked, events) or _tuple_at_the_end(marked, events) or _emits_of_the_last_id(marked, events)
+    named = _tuples_of(marked, events) or _tuple_at_work(marked, events) or _emits_of_the_last_id(marked, events)
     said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
     wanted.update(said[-EVENTS_BEFORE:], complained[-EVENTS_BEFORE:], named)
     shown = [events[seq] for seq in sorted(wanted) if seq in events]
@@ -80,25 +80,25 @@ def _stderr_without(chunks: Sequence[Event], secrets: Redactor) -> dict[int, byt
 def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:
     """The tuples that a message is anchored to or settles, which are shown in place of others: many came in between."""
     body = events[marked].body if marked in events else None
-    ids = body.anchors if isinstance(body, Emit) else (body.id,) if isinstance(body, Ack | Fail) else ()
+    meant = body.salvage if isinstance(body, Malformed) else (body,)
+    ids = {id_ for each in meant if isinstance(each, Emit) for id_ in each.anchors}
+    ids |= {each.id for each in meant if isinstance(each, Ack | Fail)}
     given = (seq for seq, event in events.items() if isinstance(event.body, TupleMsg) and event.body.id in ids)
     return [seq for seq in given if seq < marked][:EVENTS_BEFORE]
 
 
-def _tuple_at_the_end(marked: int, events: Mapping[int, Event]) -> list[int]:
-    """The first tuple that was not settled when the process ended: others may have stood in the pipe behind it."""
+def _tuple_at_work(marked: int, events: Mapping[int, Event]) -> list[int]:
+    """The first tuple that was open when the process ended, or wrote what is no message: others may stand behind it."""
     # Events are kept in part: what settled a tuple before a gap may not be there.
     begin = next((seq for seq in range(marked, -1, -1) if seq not in events), -1)
     told = ((seq, event.body) for seq, event in events.items() if begin < seq < marked)
     given = {seq: body for seq, body in told if isinstance(body, TupleMsg)}
-    if (
-        marked not in events
-        or events[marked].channel != "process"
-        or not given
-        or given[max(given)].stream.startswith("__")
-    ):
+    if marked not in events or not given:
         return []
-    settled = {event.body.id for event in events.values() if isinstance(event.body, Ack | Fail)}
+    ended = events[marked].channel == "process" and not given[max(given)].stream.startswith("__")
+    if not (ended or isinstance(events[marked].body, Malformed)):
+        return []
+    settled = {event.body.id for seq, event in events.items() if seq < marked and isinstance(event.body, Ack | Fail)}
     return [seq for seq, body in sorted(given.items()) if not body.is_heartbeat and body.id not in settled][:1]
 
 

@@ -49,14 +49,20 @@ def text_of_fact(fact: Any, most: int) -> str:
 def telling(rows: Iterable[ExcerptLine], cause: Cause, most: int) -> list[ExcerptLine]:
     """The rows that tell something: without what every process does, and of stderr the last that holds the exception.
 
-    Where there are more than `most`, the first and the last: it began with the one, and ended with the others.
+    Where there are more than `most`, the first and the last: it began with the one, and ended with the others. Of what
+    Storm said, the last is among them, for that is what was answered, or was not.
     """
     kept = [row for row in rows if row.mark or not row.text.startswith(_USUAL)]
     if cause.last:
         # What it wrote before has nothing to do with an exception that it told Storm of.
         errs = [row for row in kept if row.channel == "err" and _has_exception(row.text, cause)]
         kept = [row for row in kept if row.channel != "err" or row in errs[-1:]]
-    return kept if len(kept) <= most else [kept[0], *kept[len(kept) - most + 1 :]]
+    if len(kept) <= most:
+        return kept
+    latest = kept[len(kept) - most + 1 :]
+    asked = [row for row in kept if row.channel == "in" and row not in latest]
+    first = kept[0] if not asked or any(row.channel == "in" for row in latest) else asked[-1]
+    return [first, *latest]
 
 
 def _has_exception(text: str, cause: Cause) -> bool:

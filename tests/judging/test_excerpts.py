@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.words.events import Chunk, Deadline, Event, Exited, StdinClosed
-from multilang_cli.protocol.words.messages import Ack, Emit, Log, SpoutCommand, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, Emit, Log, Malformed, SpoutCommand, Sync, TupleMsg
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.suite.runner.watch import WATCHED_EVENTS, WATCHED_FIRST, Watch
 from multilang_cli.transcript.redact import Redactor
@@ -49,6 +49,26 @@ def test_a_death_is_shown_with_the_first_tuple_that_was_open(said: list[Ack], sh
     channels = ["in"] * 3 + ["out"] * len(said) + ["process"]
     events = {n: Event(n, float(n), channels[n], body, b"") for n, body in enumerate(bodies)}  # type: ignore[arg-type]
     lines = excerpt_of([], events, about=len(bodies) - 1)
+    assert [line.seq for line in lines if line.channel == "in"] == shown
+
+
+@pytest.mark.parametrize(
+    ("said", "salvage", "shown"),
+    [
+        ([], (), [0]),
+        ([Ack("1")], (), [1]),
+        ([], (Emit(["y"], anchors=("2",)),), [1]),
+        ([], (Ack("3"),), [2]),
+    ],
+)
+def test_what_is_no_message_is_shown_with_the_tuple_that_it_works_on(
+    said: list[Ack], salvage: tuple[Emit | Ack, ...], shown: list[int]
+) -> None:
+    fed = [TupleMsg("src", ["z"], 2, "default", str(n)) for n in (1, 2, 3)]
+    bodies: list[Any] = [*fed, BEAT, *said, Malformed("stdout-text", 0, "oops", "no JSON", salvage), Ack("1"), Ack("2")]
+    events = {n: Event(n, float(n), "in" if n < 4 else "out", body, b"") for n, body in enumerate(bodies)}
+    found = Finding(rule="stdout-text", level="must", seq=len(bodies) - 3, offset=0, message="wrong", fates={})
+    lines = excerpt_of([found], events)
     assert [line.seq for line in lines if line.channel == "in"] == shown
 
 

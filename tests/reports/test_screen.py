@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -322,11 +322,14 @@ def test_a_line_that_is_too_long_goes_on_in_a_second_row(mark: str) -> None:
     assert len(shown) <= MOST_LINES
 
 
-def test_the_case_shown_says_what_it_did() -> None:
+def test_a_single_case_says_what_it_did_and_several_do_not() -> None:
     few = [with_cause(DEATH, id="a", title="takes a conf of 1 MiB"), with_cause(DEATH, id="b")]
-    shown, common = result(*few, *passed(*"cdefgh")), result(*few, *passed("c"))
+    only, shown = result(few[0], *passed(*"cdefgh")), result(*few, *passed(*"cdefgh"))
+    common = result(*few, *passed("c"))
+    text = as_text(lambda console: render_screen(only, console))
+    assert "  Case    a: takes a conf of 1 MiB\n" in text
     text = as_text(lambda console: render_screen(shown, console))
-    assert "  Case    a: takes a conf of 1 MiB; and in 1 other\n" in text
+    assert "  Cases   a, b\n" in text
     assert "cases end so" not in text
     text = as_text(lambda console: render_screen(common, console))
     assert "\n2 of 3 cases end so" in text
@@ -488,6 +491,24 @@ def test_what_every_process_does_is_not_shown(fact: Fact) -> None:
 def test_what_stderr_held_before_an_exception_is_not_shown_as_it(texts: tuple[str, ...], kept: list[str]) -> None:
     rows = [model.ExcerptLine(seq=n, t=0.0, channel="err", text=text) for n, text in enumerate(texts)]
     assert [row.text for row in telling(rows, DEATH, 9)] == kept
+
+
+@pytest.mark.parametrize(
+    ("channels", "most", "kept"),
+    [
+        (("err", "in", "out", "in", "err", "control"), 2, [3, 5]),
+        (("err", "in", "out", "in", "err", "control"), 3, [3, 4, 5]),
+        (("err", "in", "out", "in", "control"), 3, [0, 3, 4]),
+        (("err", "out", "out", "control"), 2, [0, 3]),
+    ],
+)
+def test_what_was_asked_last_is_shown_in_the_least_room(channels: tuple[Any, ...], most: int, kept: list[int]) -> None:
+    rows = [
+        model.ExcerptLine(seq=n, t=0.0, channel=channel, text="{}", mark=channel == "control")
+        for n, channel in enumerate(channels)
+    ]
+    cause = msgspec.structs.replace(DEATH, last="")
+    assert [row.seq for row in telling(rows, cause, most)] == kept
 
 
 @pytest.mark.parametrize(

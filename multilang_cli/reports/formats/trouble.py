@@ -18,7 +18,7 @@ from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import Shown, chunks, width
 from multilang_cli.reports.failure import last_stderr_lines, stderr_lines
 from multilang_cli.reports.formats.console import as_text
-from multilang_cli.reports.grouping import Trouble, fates_of, troubles_of
+from multilang_cli.reports.grouping import Trouble, fates_of, some_of, troubles_of
 from multilang_cli.reports.message_words import channel_of, in_short, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import FATE_WORDS, label_of
@@ -211,14 +211,16 @@ def is_common(trouble: Trouble, result: RunResult) -> bool:
 
 
 def _show_case(page: Page, trouble: Trouble, result: RunResult, room: Room) -> None:
-    """Show where it was met: of cases only if few have it, for what the case does may be what brings it out."""
-    shown, more = trouble.first, len(trouble.subjects) - 1
+    """Show where it was met: of cases only if few have it, for what the case does may be what brings it out.
+
+    Where several have it, what one of them does is not what brings it out.
+    """
+    shown, ids = trouble.first, [subject.id for subject in trouble.subjects]
     if len(result.subjects) == 1 or (shown.kind == "case" and is_common(trouble, result)):
         return
-    others = f"; and in {counted(more, 'other')}" if more else ""
-    named = shown.id if shown.kind == "task" else f"{shown.id}: {shown.title}"
-    told = room.cut(page, f"{named}{others}", SCREEN_HANG)
-    page.para(told, label="Case" if shown.kind == "case" else "In", indent=2, hang=SCREEN_HANG)
+    named = some_of(ids, 2) if len(ids) > 1 or shown.kind == "task" else f"{shown.id}: {shown.title}"
+    label = "In" if shown.kind != "case" else "Case" if len(ids) == 1 else "Cases"
+    page.para(room.cut(page, named, SCREEN_HANG), label=label, indent=2, hang=SCREEN_HANG)
 
 
 def _show_waits(page: Page, trouble: Trouble, room: Room) -> None:

@@ -203,11 +203,12 @@ def _result(run: Run) -> RunResult:
         subjects=(*subjects, *run.without_a_case()),
         complete=not remaining,
         notes=(
+            # What may be lost in production comes before how it was run.
+            *run.replays.notes(run.subject.component),
             *run.settling.notes(run.subject.component),
+            *run.idle.notes,
             *_notes(run.subject),
             *_unjudged(run),
-            *run.idle.notes,
-            *run.replays.notes(run.subject.component),
             *run.notes,
         ),
         coverage=_coverage(run),

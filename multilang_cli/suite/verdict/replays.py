@@ -10,7 +10,7 @@ import msgspec
 from multilang_cli.protocol.judge.spout_rules import key_of
 from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import Emit, Error, Log, SpoutCommand
-from multilang_cli.protocol.words.shortening import head
+from multilang_cli.protocol.words.shortening import ends, head, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,9 +44,11 @@ STOPPED = (
 )
 DISOWNS = 'Storm brings back an id that it emitted, and it logs "{words}": it has lost what it needs to replay that'
 MIXED = (
-    "a tuple that failed came again by its id with the values of another one: those of the first are lost (what it "
-    "keeps by its ids may take two of them for one)"
+    "a tuple that failed came again by its id with the values of another one, {how}: those of the first are lost (is "
+    "an id given again while its first tuple may still fail?)"
 )
+MOST_OF_VALUES = 50
+"""Characters of the values that a note shows."""
 _DISOWNS = re.compile(
     r"\b(?:unknown|unexpected|missing|no such|not (?:pending|found|known|there|open|in flight)|never (?:emitted|sent)|"
     r"do(?:es)?(?: no|n')t (?:exist|know))\b",
@@ -61,13 +63,14 @@ class Replays:
     again although they did not fail. `uses_ids`: a tuple with an id was emitted in some case. `acked`: tuples of the
     conversation with most of them in which none failed, and `pause`: its longest pause between two of them; `stopped`:
     how many had failed, and how many it had emitted in how long a silence, in one where all did until it stopped.
-    `disowned`: what it logged of an id of its own. `mixed`: one came again by its id with the values of another.
+    `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came again with others.
     """
 
     def __init__(self) -> None:
         self.lost = self.acked = 0
         self.pause = 0.0
-        self.replayed = self.uses_ids = self.mixed = False
+        self.replayed = self.uses_ids = False
+        self.mixed = ""
         self.alike: set[bytes] = set()
         self.recurring: set[bytes] = set()
         self.stopped: tuple[int, int, float] | None = None
@@ -83,7 +86,7 @@ class Replays:
         if component.testee:
             return ()
         notes = [DISOWNS.format(words=head(self.disowned, MOST_WORDS))] if self.disowned else []
-        notes += [MIXED] if self.mixed else []
+        notes += [MIXED.format(how=self.mixed)] if self.mixed else []
         if self.stopped is not None:
             failed, emitted, silent = self.stopped
             if emitted < self.acked and silent > MUCH_LONGER * self.pause:
@@ -123,7 +126,8 @@ class ReplayWatch:
         key = key_of(emit.id) if emit.id is not None else ""
         run, by_id = self._run, key in self._failed
         run.replayed = run.replayed or (by_id and not _by_chance(emit.id))
-        run.mixed = run.mixed or (by_id and values != self._failed[key] and self._values.get(values, key) != key)
+        if by_id and values != self._failed[key] and self._values.get(values, key) != key:
+            run.mixed = run.mixed or f"{shown(emit.id)}: first {_short(self._failed[key])}, then {_short(values)}"
         if values in self._failed.values():
             run.alike.update(() if by_id else (values,))
         elif key and self._values.setdefault(values, key) != key:
@@ -163,3 +167,7 @@ class ReplayWatch:
 def _by_chance(id_: Json) -> bool:
     """True of an id that a double holds, though most as large are none: who reads ids as doubles finds one in 500."""
     return isinstance(id_, int) and abs(id_) > 2**53 and int(float(id_)) == id_
+
+
+def _short(values: bytes) -> str:
+    return ends(values.decode(), MOST_OF_VALUES)
