@@ -21,6 +21,7 @@ from multilang_cli.reports.verdict import Judgement
 from multilang_cli.subject.options import Component, InputSource, RunOptions, StreamDeclaration
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import load_cases
+from multilang_cli.suite.runner import playing
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import settling, stage, unsettled, values
@@ -424,6 +425,20 @@ def test_who_is_proven_to_forget_is_waited_for_as_long_as_what_is_open_needs(
 )
 def test_an_equal_tuple_stays_open_too_if_none_was_settled(again: Again, message: TupleMsg, told: bool) -> None:
     assert Proof(ONE, again).tells_of(message) is told
+
+
+@pytest.mark.component
+def test_a_long_run_tells_once_what_fails_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(playing, "TOLD_AFTER", 0.0)
+    component = Component(
+        command=(sys.executable, str(HERE / "mutants/bolt.py"), "leak-value"), kind="bolt", samples=SAMPLES
+    )
+    options = RunOptions(record=str(tmp_path), include=("stderr.*", "bolt.settle.*"), timeout=1.0)
+    run_suite(component, options, lambda *_: None)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("failed so far: ")]
+    assert line.startswith("failed so far: bolt.settle.once: it leaves tuples open")
 
 
 @pytest.mark.component

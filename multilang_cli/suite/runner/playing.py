@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 """Called before each case with its id, how many have begun before, and how many there are."""
 
+TOLD_AFTER = 20.0
+"""Seconds from which on a run tells at once what fails in it first: it may be stopped before its end."""
 STOPS = frozenset({"fail", "stale", "flaky", "error"})
 """Verdicts after which -x goes no further."""
 
@@ -86,6 +89,7 @@ class Run:
         self._done: dict[int, SubjectResult] = {}
         self._stopped = False
         self._failures = 0
+        self._told = False
         self._has_said_pid = False
         self._begun = 0
         self._lock = threading.Lock()
@@ -139,6 +143,8 @@ class Run:
             with jobs:
                 for number, played in enumerate(jobs):
                     self._done[number] = self._in_order(self.cases[number], played)
+                    if progress is not None and time.monotonic() - began >= TOLD_AFTER:
+                        self._tell_first_failure()
                     if self._is_last(self.cases[number], played, self._counted(self._done[number])):
                         break
             if self.subject.options.jobs > 1:
@@ -210,6 +216,14 @@ class Run:
         self._stopped = 0 < most <= self._failures
         return self._stopped
 
+    def _tell_first_failure(self) -> None:
+        """Tell on stderr, once, what failed first."""
+        failed = () if self._told else (each for each in self.subjects if each.verdict == "fail")
+        for subject in islice(failed, 1):
+            self._told = True
+            told = subject.causes[0].told if subject.causes else subject.reason
+            remark(f"failed so far: {subject.id}: {told}")
+
     def _says_pid(self, case: Case) -> bool:
         """True if the component answers a plain handshake: then it is the case that it can't stand."""
         if not self._has_said_pid and case.steps[0] != ("handshake", {}):
@@ -230,7 +244,9 @@ class Run:
         def on_wait(waiting_for: WaitingFor, seconds: float, waits: Waits) -> None:
             """Tell of a wait that takes long."""
             if progress is not None:
-                progress(f"{case.id}: {awaiting(waiting_for, seconds, waits)}", begun, len(self.cases))
+                failed = f"{self._failures} failed; " if self._failures else ""
+                awaited = awaiting(waiting_for, seconds, waits)
+                progress(f"{failed}{case.id}: {awaited}", begun, len(self.cases))
 
         played = self._once(self.subject, case, short, on_wait)
         if short is not None and played.hang is not None and self._is_another(played.hang):
