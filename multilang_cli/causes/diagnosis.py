@@ -274,6 +274,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "answers_ids": lambda facts: facts.seen.answers_ids,
     "last_word": lambda facts: facts.is_over and facts.seen.last_word,
     "misplaced": lambda facts: facts.known.misplaced,
+    "batches": lambda facts: facts.known.batch > 0,
     "overgrown": lambda facts: bool(facts.known.held),
 }
 """Fields of a signature that are true or false, and the fact that must be so."""
@@ -301,6 +302,7 @@ def words_of(facts: Facts) -> _Fitting:
         code=str(facts.code),
         size=f"{facts.seen.size:,}",
         held=facts.known.held,
+        batch=str(facts.known.batch),
         words=short(facts.seen.words),
         own_id=facts.seen.ids.asked,
         own_pending=_of_pending(facts.seen.ids.pending),

@@ -56,7 +56,8 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     `stood`: where in the user's own file it was when it was silent for good. `starter`: the line that starts the
     program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all are in `raw`.
     `storm`: the version asked. `sources`: lines of its source, by file. `misplaced`: a file of its pid's name stands
-    beside the pid directory. `held`: the memory at which it was stopped, in words.
+    beside the pid directory. `held`: the memory at which it was stopped, in words. `batch`: the tuples that it was
+    seen to settle together, 0 if that is not known.
     """
 
     stderr: str = ""
@@ -73,6 +74,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     sources: Mapping[str, Sequence[str]] = {}
     misplaced: bool = False
     held: str = ""
+    batch: int = 0
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):

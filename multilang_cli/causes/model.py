@@ -123,7 +123,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     stays open that an emit was anchored to. `of_own_id`: Storm brought back last an id that the spout emitted;
     `misses_its_id`: the exception names that; `shares_an_id`: it was given to several tuples, and brought back before.
     `complained_last`: the last that it said is a log that says that something is wrong.
-    `held_behind_unasked`: it emitted for one tuple, unasked for ids, and did no more though others came.
+    `held_behind_unasked`: it emitted for one tuple, unasked for ids, and did no more though others came. `batches`: it
+    was seen to settle so many tuples together.
     `certainty`, `sentence`: those of this signature, if they are not the cause's.
     """
 
@@ -194,6 +195,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     complained_last: bool | None = None
     held_behind_unasked: bool | None = None
     overwritten: bool | None = None
+    batches: bool | None = None
     languages: tuple[str, ...] = ()
     source: str = ""
     also: str = ""
@@ -219,6 +221,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     language: str = ""
     misplaced: bool = False
     held: str = ""
+    batch: int = 0
     headline: str = ""
 
 

@@ -40,6 +40,7 @@ def facts_in(
     line: str = "",
     misplaced: bool = False,
     held: str = "",
+    batch: int = 0,
     storm: str = "",
 ) -> Facts:
     """What the judge and the events of a conversation tell."""
@@ -59,6 +60,7 @@ def facts_in(
         sources={"bolt": line.splitlines()},
         misplaced=misplaced,
         held=held,
+        batch=batch,
         storm=storm,
     )
     return facts_of(events, findings, source, loader.load_tracebacks(), known)
@@ -95,6 +97,7 @@ def told_of(example: Example) -> tuple[Facts, tuple[Cause, ...]]:
         language=example.language,
         misplaced=example.misplaced,
         held=example.held,
+        batch=example.batch,
         storm="2.8.3",
     )
     return facts, diagnose(facts, CAUSES.values(), RULES)

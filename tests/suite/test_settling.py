@@ -435,7 +435,7 @@ def test_a_long_run_tells_once_what_fails_first(
     component = Component(
         command=(sys.executable, str(HERE / "mutants/bolt.py"), "leak-value"), kind="bolt", samples=SAMPLES
     )
-    options = RunOptions(record=str(tmp_path), include=("stderr.*", "bolt.settle.*"), timeout=1.0)
+    options = RunOptions(record=str(tmp_path), include=("bolt.settle.once", "bolt.settle.ids"), timeout=1.0)
     run_suite(component, options, lambda *_: None)
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("failed so far: ")]
     assert line.startswith("failed so far: bolt.settle.once: it leaves tuples open")
@@ -454,6 +454,17 @@ def test_who_collects_tuples_is_told_to_say_so(tmp_path: Path, name: str) -> Non
     result = play("right/bolts.py", name, tmp_path, "bolt.emit.before-settling", options={"samples": PAIR})
     assert rules_of(result) <= {"tuple-unsettled"}
     assert result.exit_code in {0, 6}
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("batch-of-5", "it settles its tuples 5 at a time"), ("batch-by-value", ""), ("window-of-3", ""), ("joins", "")],
+)
+def test_the_size_of_a_batch_is_told(tmp_path: Path, name: str, told: str) -> None:
+    result = play("right/bolts.py", name, tmp_path, "bolt.emit.before-settling", "bolt.idle", options={"samples": PAIR})
+    headlines = {cause.headline.partition(", and")[0] for each in result.subjects for cause in each.causes}
+    assert {headline for headline in headlines if "at a time" in headline} == ({told} if told else set())
 
 
 @pytest.mark.component

@@ -376,6 +376,7 @@ class CaseRun:
             answers=self.answers,
             forgets=self.forgets,
             held=held,
+            batch=self._settling.batch if self._settling else 0,
         )
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.subject, session, watch, findings))

@@ -220,17 +220,18 @@ class Settling:
 
     `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
     `waited_out`: a whole limit was waited for in vain, with heartbeats. `proof`: what proved that it forgets tuples.
-    `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
-    seconds that a tuple took to be settled at most; `pace`: for each, in the quickest conversation; `delay`: until one
-    is. `died`: it ended by itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`:
-    for a whole limit it worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared
-    sample. `scant`: as in the first conversation that has one. `woken`: how many conversations ended so; `prompt`: how
-    many did not. `emits`: as in the first conversation that has some.
+    `batch`: so many it settles together, 0 if that was not seen. `tried`: it was fed enough in one conversation to tell
+    a batch. `by_value`: it collects equal tuples. `slowest`: seconds that a tuple took to be settled at most; `pace`:
+    for each, in the quickest conversation; `delay`: until one is. `died`: it ended by itself in one of them.
+    `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it worked on what it may
+    refuse, in vain. `failing`: the first case in which it failed a declared sample. `scant`: as in the first
+    conversation that has one. `woken`: how many conversations ended so; `prompt`: how many did not. `emits`: as in the
+    first conversation that has some.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
-        self.starved = self.woken = self.prompt = 0
+        self.starved = self.woken = self.prompt = self.batch = 0
         self.slowest = self.pace = self.delay = 0.0
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}

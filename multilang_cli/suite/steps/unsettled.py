@@ -8,7 +8,7 @@ ones, up to `protocol.judge.life_rules.NEVER_SETTLED` of them. Ticks come by the
 from __future__ import annotations
 
 import re
-from itertools import chain, repeat
+from itertools import chain, cycle, islice, repeat
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,7 +17,7 @@ from multilang_cli.catalogue.loader import load_causes
 from multilang_cli.protocol.judge.life_rules import NEVER_SETTLED, SOME_SETTLED
 from multilang_cli.protocol.words.events import Again
 from multilang_cli.reports.escape import decode
-from multilang_cli.suite.steps.settling import AMPLE, TRIAL, Proof, others_than
+from multilang_cli.suite.steps.settling import AMPLE, SOON_SETTLED, TRIAL, Proof, others_than
 
 if TYPE_CHECKING:
     from multilang_cli.driver.shell.bolt import ShellBolt
@@ -217,3 +217,26 @@ def _try_batch(stage: Stage) -> None:
     if first is not None:
         settling.tried = True
         _fed_again(stage, first)
+        if first.message.id not in feed.open:
+            settling.batch = _batch_size(stage)
+
+
+def _batch_size(stage: Stage) -> int:
+    """The number of tuples that it settles together, as they come one after another; 0 if not the same number twice."""
+    until = stage.bolt.session.now + WHILE
+    first, second = (_settled_together(stage, until) for _ in range(2))
+    return first if first == second > 1 else 0
+
+
+def _settled_together(stage: Stage, until: float) -> int:
+    """Feed one tuple after another until it settles some: how many, 0 if it leaves others open, or settles none."""
+    feed, session = stage.feed, stage.bolt.session
+    for sample in islice(cycle(stage.samples), NEVER_SETTLED):
+        before = len(feed.open)
+        stage.send(sample)
+        session.wait_quiet(SOON_SETTLED)
+        if len(feed.open) <= before:
+            return 0 if feed.open else before + 1
+        if session.now > until or not session.running:
+            break
+    return 0

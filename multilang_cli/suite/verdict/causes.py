@@ -92,8 +92,9 @@ def causes_of(
     answers: Collection[str] = (),
     forgets: Collection[str] = (),
     held: str = "",
+    batch: int = 0,
 ) -> tuple[Cause, ...]:
-    """The causes of what was found in a conversation. `answers`, `forgets`, `held`: see `Known`."""
+    """The causes of what was found in a conversation. `answers`, `forgets`, `held`, `batch`: see `Known`."""
     source = source_of(checked.launch.argv, checked.cwd, session.profile.kind)
     forms = load_tracebacks()
     stray = next((found.seq for found in findings if found.rule == _TEXT), None)
@@ -113,6 +114,7 @@ def causes_of(
         sources=lines_of(source),
         misplaced=last.misplaced,
         held=held,
+        batch=batch,
     )
     facts = facts_of(watch.events.values(), findings, with_build_folders(source, known.stderr), forms, known)
     causes = diagnose(facts, load_causes(), checked.rulebook.rules)
