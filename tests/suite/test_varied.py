@@ -45,6 +45,10 @@ def test_a_value_is_made_empty_quoted_null_and_long(value: Any, instead: list[An
     assert values_of([value]) == [[each] for each in instead]
 
 
+def test_a_long_text_of_a_long_one_takes_no_memory() -> None:
+    assert [len(text) for (text,) in values_of(["word " * 100_000]) if text][-1] == LONG_TEXT
+
+
 def test_one_value_differs_and_each_tuple_comes_once() -> None:
     made = values_of(["2", 3], ["2", 4])
     assert made == [["", 3], ["2", 0], ["", 4], [None, 3], ["2", None], [None, 4]]
@@ -126,3 +130,15 @@ def test_a_pass_of_the_whole_suite_alone_is_told_of_them(
     assert any("made up from a sample" in note for note in notes) is told
     # What tells of lost data comes before what tells of how it was run.
     assert ("made up from a sample" in notes[0]) is told
+
+
+@pytest.mark.component
+def test_a_note_tells_no_secret(tmp_path: Path) -> None:
+    deed = "if not tup['tuple'][0]: raise ValueError(hello['conf']['db.password'])"
+    subject = bolt(tmp_path, deed, ["text"], conf={"db.password": "sesame-open-77"})
+    options = msgspec.structs.replace(subject.options, include=("bolt.settle.once",))
+    result = run_suite(subject.component, options)
+    result = msgspec.structs.replace(result, selection=msgspec.structs.replace(result.selection, include=()))
+    note = with_not_taken(subject, result).notes[0]
+    assert "ValueError" in note
+    assert "sesame" not in note

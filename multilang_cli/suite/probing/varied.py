@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.words.shortening import shown
 from multilang_cli.reports.counting import counted
@@ -55,10 +56,9 @@ def _quoted(value: Json) -> Json:
 def _long(value: Json) -> Json:
     if not (isinstance(value, str) and _WORDS.fullmatch(value)):
         return value
-    if "\n" in value:
-        return (value * LONG_TEXT)[:LONG_TEXT]
     # A sentence in one word: of as many words a bolt may emit as many tuples.
-    return f"{value} {max(value.split(), key=len) * LONG_TEXT}"[:LONG_TEXT]
+    text, more = ("", value) if "\n" in value else (f"{value} ", max(value.split(), key=len))
+    return (text + more * (LONG_TEXT // len(more) + 1))[:LONG_TEXT]
 
 
 _VARIATIONS: tuple[Callable[[Json], Json], ...] = (_empty, _quoted, lambda _: None, _long)
@@ -106,10 +106,14 @@ def _met(checked: Subject, sample: Sample) -> SubjectResult | None:
         if not said_pid:
             return None
         assert isinstance(bolt, ShellBolt)  # noqa: S101 (what a bolt is started with)
+        session.pump.memory = ceiling(checked.options.memory)
         bolt.send(sample.values, sample.component, sample.stream)
         until = session.now + GIVEN_UP
         done = lambda: (session.idle and not bolt.unsettled) or session.now > until  # noqa: E731 (a condition)
-        settled = session.wait(done, SETTLED_WITHIN, "settle", lambda: session.pump.spoken)
+        try:
+            settled = session.wait(done, SETTLED_WITHIN, "settle", lambda: session.pump.spoken)
+        except TooMuchMemoryError:
+            return None
         if not settled and session.working:
             return None
         if settled and not any(finding.level == "must" for finding in session.findings):

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.grouping import troubles_of
 from multilang_cli.reports.model import TakenTuple
 from multilang_cli.reports.verdict import label_of, word_of
+from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.suite.probing.taken import taken_tuple
 from multilang_cli.suite.probing.varied import not_taken
@@ -41,7 +43,7 @@ def with_taken(subject: Subject, result: RunResult, progress: Progress | None = 
         return result
     try:
         values = taken_tuple(subject)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, LaunchError):
         return result
     if values is None:
         return result
@@ -68,9 +70,10 @@ def with_not_taken(subject: Subject, result: RunResult) -> RunResult:
         return result
     try:
         note = not_taken(subject)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, LaunchError):
         return result
-    return msgspec.structs.replace(result, notes=(note, *result.notes)) if note else result
+    notes = (note, *result.notes) if note else result.notes
+    return redactor_of(component).struct(msgspec.structs.replace(result, notes=notes))
 
 
 def _told(result: RunResult) -> str:
