@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,13 @@ MOST_TEXT = 1024 * 1024
 TELLING_PART = 8
 """Characters from which on a part of a text says which one is meant."""
 
+TELLING_RUN = 4
+"""Words in a row from which on they say which text is meant, among other words."""
+
+MOST_PART = 2048
+"""Characters of a part of a text that are looked at."""
+
+_PUNCTUATION = ".,:;!?\"'`()[]"
 _PLACEHOLDER = re.compile(r"\{\w+\}|\.\.\.")
 _PACKAGE = re.compile(r"(?:class )?\.\.\.(?=[A-Za-z])")
 _OPTIONAL = re.compile(r"class\\ |org\\\.apache\\\.storm\\\.shade\\\.")
@@ -41,7 +49,8 @@ _CHARACTER = re.compile(r"\(.{1,4}?\)")
 _PROCESS = re.compile(
     r"(?:Command: \[(?P<command>[^\]]*)\], ProcessInfo )?\bpid:\s*(?P<pid>\d+), name:\s*(?P<name>\S+) "
     r"exitCode:\s*(?P<code>-?\d+), errorString:[ \t]*(?P<stderr>.*?)"
-    r"(?=\n\s+at |\nCaused by|\n\d{4}-\d\d-\d\d |\n[\w.$]+(?:Exception|Error): [\w.$]+(?:Exception|Error):|\Z)",
+    r"(?=\n\s+at |\nCaused by|\n\d{4}-\d\d-\d\d |\n[\w.$]+(?:Exception|Error): [\w.$]+(?:Exception|Error):|"
+    r"\n(?:java|org\.apache|backtype)\.[\w.$]+(?:Exception|Error)\b|\Z)",
     re.DOTALL,
 )
 _SAID = re.compile(
@@ -123,14 +132,25 @@ class LogIndex:
         return [_recognised(entry, match[0], text) for match, entry in kept]
 
     def holding(self, part: str) -> list[Recognised]:
-        """The texts that hold `part`, a few words of them, in any case: those with a rule first, then as they stand."""
-        words = " ".join(part.casefold().split())
+        """The texts that hold `part`, a few words of them, in any case: those with a rule first, then as they stand.
+
+        Where none holds it whole, those that have the longest run of its words: it may have words of the user's own.
+        """
+        words = " ".join(part[:MOST_PART].casefold().split())
         held = [
             each
             for each in self.entries
             if len(words) >= TELLING_PART and words in " ".join(each.text.casefold().split())
         ]
+        held = held or self._sharing(_plain_words(words))
         return [_recognised(each, each.text, each.text) for each in sorted(held, key=lambda each: not each.rules)]
+
+    def _sharing(self, words: list[str]) -> list[LogText]:
+        """The texts that share the longest run with `words`, if it is telling or a whole text."""
+        runs = [(_longest_run(words, known := _plain_words(each.text)), len(known), each) for each in self.entries]
+        telling = [(run, each) for run, whole, each in runs if run >= TELLING_RUN or 1 < run == whole]
+        longest = max((run for run, _ in telling), default=0)
+        return [each for run, each in telling if run == longest]
 
 
 @once
@@ -173,6 +193,16 @@ def pattern_of(text: str) -> re.Pattern[str]:
     """The pattern of a text with placeholders, as any JVM writes it: old ones write casts without `class`."""
     names = [_pattern_of_words(part) for part in _PACKAGE.split(" ".join(text.split()))]
     return re.compile(_ANY_PACKAGE.join(names), re.DOTALL)
+
+
+def _plain_words(text: str) -> list[str]:
+    """The words of a text, without case, placeholders and the punctuation around them."""
+    words = (word.strip(_PUNCTUATION) for word in _PLACEHOLDER.sub(" ", text).casefold().split())
+    return [word for word in words if word]
+
+
+def _longest_run(words: list[str], others: list[str]) -> int:
+    return SequenceMatcher(None, words, others, autojunk=False).find_longest_match().size
 
 
 def _pattern_of_words(text: str) -> str:

@@ -36,9 +36,9 @@ MOST_SHOWN = 3
 
 
 class ExplainFlags(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of ``mlcheck explain``. `log`: the path of a worker's log, instead of a name."""
+    """Options of ``mlcheck explain``. `log`: the path of a worker's log, instead of words."""
 
-    name: str = ""
+    words: tuple[str, ...] = ()
     log: str = ""
     as_json: bool = False
     color: str | None = None
@@ -46,16 +46,17 @@ class ExplainFlags(msgspec.Struct, frozen=True, kw_only=True):
 
 def explain_given(flags: ExplainFlags) -> int:
     """Explain what the options name; returns the exit code. Raises CommandError."""
-    if bool(flags.name) == bool(flags.log):
+    name = " ".join(flags.words)
+    if bool(name) == bool(flags.log):
         raise CommandError("explain: give a rule, a cause, a case or an error's text, or a worker's log by --log FILE.")
     console = console_of(flags.color)
     if flags.log:
         return _explain_log(Page(console), flags.log, as_json=flags.as_json)
     if flags.as_json:
-        write_json(_facts(flags.name, _cases()))
+        write_json(_facts(name, _cases()))
         return ExitCode.CONFORMANT
     with stdout_may_close():
-        _show(flags.name, console)
+        _show(name, console)
     return ExitCode.CONFORMANT
 
 

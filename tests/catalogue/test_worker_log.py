@@ -94,6 +94,17 @@ def test_the_process_is_read_from_the_text(code: int) -> None:
     assert process.stderr == "ImportError: No module named nltk"
 
 
+def test_the_exception_behind_an_empty_stderr_is_not_taken_for_what_the_process_said() -> None:
+    """Storm puts its own exception below the line, where the component said nothing."""
+    process = process_of(
+        "Halting process: ShellBolt died. Command: [python3, split.py], ProcessInfo pid:4711, name:split exitCode:-1, "
+        "errorString: \njava.lang.ClassCastException: class java.lang.String cannot be cast to class "
+        "org.apache.storm.shade.net.minidev.json.JSONObject\n\tat org.apache.storm.multilang.JsonSerializer"
+    )
+    assert process is not None
+    assert process.stderr == ""
+
+
 def test_a_log_is_summed_up_with_line_numbers_and_counts() -> None:
     summary = read_log((DEATH.format(code=1) * 3 + "x\n" * 50).splitlines())
     broken = next(each for each in summary.found if each.what.entry.text.startswith("Pipe to"))
@@ -113,6 +124,13 @@ def test_explain_takes_a_pasted_error(tmp_path: Path) -> None:
     assert "exited" in shown.stdout
     assert "mlcheck run -- python3 split.py" in shown.stdout
     assert "ImportError: No module named nltk" in shown.stdout
+
+
+@pytest.mark.component
+def test_explain_takes_words_without_quotes(tmp_path: Path) -> None:
+    shown = mlcheck("explain", "log:", "Pipe", "to", "subprocess", "seems", "to", "be", "broken", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith("Pipe to subprocess seems to be broken! No output read.")
 
 
 @pytest.mark.component
@@ -161,8 +179,16 @@ def test_the_data_holds_to_its_schema_and_names_rules() -> None:
 PARTS = {
     "No output read": ["Pipe to subprocess seems to be broken! No output read."],
     "subprocess HEARTBEAT  timeout": ["subprocess heartbeat timeout"],
+    "my worker log says pipe to subprocess seems to be broken": [
+        "Pipe to subprocess seems to be broken! No output read.",
+        "Pipe to subprocess seems to be broken! Currently read output:",
+        "Pipe to subprocess seems to be broken! Currently read output: ...",
+    ],
+    "it says 'Subprocess heartbeat timeout', and dies": ["subprocess heartbeat timeout"],
     "it hangs": [],
     "died": [],
+    "this is an error of the component": [],
+    "no heartbeat": [],
 }
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_causes, load_rules, load_versions
+from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.cli.candidates import print_candidates
 from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.cli.completion import SHELLS
@@ -99,7 +100,8 @@ EXPECTED: list[tuple[tuple[str, ...], set[str]]] = [
     (("lint", "--str"), {"--strict"}),
     (("tap", "--record-"), {"--record-all"}),
     (("tap", "--kind", ""), {"bolt", "spout", "auto"}),
-    (("explain", ""), {*load_rules(), *(cause.id for cause in load_causes()), *CASES}),
+    (("explain", ""), {*load_rules(), *(cause.id for cause in load_causes()), *CASES, *load_sentences()}),
+    (("explain", "bolt.ack.on"), {"bolt.ack.once"}),
     (("explain", "--color", ""), {"auto", "always", "never"}),
     (("run", "--storm", ""), {"all", *(version.id for version in load_versions())}),
     (("run", "-k", "bolt.heartbeat"), {"bolt.heartbeat", *(id_ for id_ in CASES if id_.startswith("bolt.heartbeat."))}),

@@ -81,6 +81,12 @@ def _components() -> list[str]:
     return [component.name for component in load(find(Path.cwd())).components]
 
 
+def _sentences() -> list[str]:
+    from multilang_cli.catalogue.written import load_sentences  # noqa: PLC0415
+
+    return [*load_sentences()]
+
+
 def _limits() -> list[str]:
     from multilang_cli.subject.flag_values import BYTES  # noqa: PLC0415
     from multilang_cli.subject.profiles import LIMITS  # noqa: PLC0415
@@ -111,7 +117,7 @@ VALUES: dict[str, Callable[[], list[str]]] = {
     "replay then": lambda: ["repl"],
     "run storm": _several_versions,
     "bench reports": lambda: ["html=", "json="],
-    "explain name": lambda: [*_rules(), *_stems(data_path("conformance", "causes")), *_cases()],
+    "explain words": lambda: [*_rules(), *_stems(data_path("conformance", "causes")), *_cases(), *_sentences()],
     "schema show name": _words("catalogue.schemas:names"),
     "verify-storm storm": _versions,
     "verify-storm names": _words("catalogue.oracle:oracle_cases"),
