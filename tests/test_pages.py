@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -16,13 +17,42 @@ PATH = re.compile(r"(?<![\w/])docs/[\w/.-]*\w\.md\b|conformance/testees/README.m
 
 @pytest.mark.parametrize(
     ("words", "first"),
-    [("worker log", "worker-log"), ("hangs", "tutorials/hang"), ("exit codes", "exit-codes"), ("SARIF", "reports")],
+    [
+        ("worker log", "worker-log"),
+        ("hangs", "tutorials/hang"),
+        ("exit codes", "exit-codes"),
+        ("SARIF", "reports"),
+        ("passes here", "index"),
+        ("task ids", "tutorials/hang"),
+    ],
 )
 def test_words_find_the_page(words: str, first: str) -> None:
     pages = load_pages()
     found = search_pages(words, pages)
     assert found[0].page.name == first
     assert len(found) < len(pages)
+
+
+def test_what_leads_stands_before_records_and_a_word_is_found_where_one_begins() -> None:
+    names = [match.page.name for match in search_pages("heartbeat", load_pages())]
+    first_record = next(place for place, name in enumerate(names) if name.startswith("hunt"))
+    assert first_record > names.index("tutorials/hang")
+    assert names[first_record:] == [name for name in names if re.match("hunt|matrix|libraries|features|threat", name)]
+    assert search_pages("threat", load_pages())[0].page.name == "threat-model"
+    assert search_pages("eartbeat", load_pages()) == []
+
+
+def test_a_search_names_what_explain_tells_of_the_word(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["docs", "heartbeat"]) == 0
+    shown = capsys.readouterr().out
+    assert "mlcheck explain heartbeats.answered\n    sentence: A bolt MUST answer each heartbeat with" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert dispatch(["docs", "--json", "pipes"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"about": "sentence", "name": "wire.pipes"}.items() <= next(e for e in found if e["about"] != "page").items()
+    assert {each["about"] for each in found} >= {"page", "cause", "sentence"}
+    assert dispatch(["docs", "settles-twice"]) == 0
+    assert "mlcheck explain settles-twice\n    cause: " in capsys.readouterr().out
 
 
 def test_no_page_has_what_is_not_there() -> None:

@@ -16,7 +16,11 @@ _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n?", re.MULTILINE)
 _PAGE_LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)*([\w/-]+)\.md(?:#[\w-]*)?\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _TITLE, _IN_HEADING = 50, 10
-"""Weight of a word in the title and in a heading; one in the text counts once."""
+"""Weight of a word in the title, or of all in one heading, and of a word in a heading."""
+_LENGTH = 4_000
+"""Characters of text in which a word counts once: a long page that has it often says little of it."""
+_RECORDS = re.compile(r"hunt|matrix/|libraries|features|threat-model|performance")
+"""Begins the name of a page that tells of what was done once, or of everything: behind those that lead."""
 
 
 class DocsPage(NamedTuple):
@@ -45,21 +49,31 @@ def load_pages() -> dict[str, DocsPage]:
 
 
 def search_pages(words: str, pages: dict[str, DocsPage]) -> list[PageMatch]:
-    """Pages that have all words, whatever their case, the best first."""
+    """Pages that have all words, whatever their case, the best first, those that lead before records."""
     wanted = words.lower().split()
     found = [match for page in pages.values() if (match := _match(page, wanted)).weight]
-    return sorted(found, key=lambda match: -match.weight)
+    return sorted(found, key=lambda match: (_is_record(match, wanted), -match.weight))
+
+
+def _is_record(match: PageMatch, wanted: list[str]) -> bool:
+    """Tell a record that nobody asked for by its name."""
+    name = match.page.name
+    return bool(_RECORDS.match(name)) and not any(word in name for word in wanted)
 
 
 def _match(page: DocsPage, wanted: list[str]) -> PageMatch:
-    text = page.text.lower()
-    if not wanted or not all(word in text or word in page.name for word in wanted):
+    """The weight of a page, 0 where a word is missing; one is looked for where a word begins."""
+    patterns = [re.compile(rf"(?<![^\W_]){re.escape(word)}") for word in wanted]
+    text, phrase = page.text.lower(), " ".join(wanted)
+    if not wanted or not all(pattern.search(text) or pattern.search(page.name) for pattern in patterns):
         return PageMatch(page, 0, ())
-    headings = tuple(each for each in _HEADING.findall(page.text)[1:] if any(word in each.lower() for word in wanted))
-    named = sum(word in page.title.lower() or word in page.name.split("/")[-1] for word in wanted)
-    named += len(wanted) * ("-".join(wanted) in page.name)
-    weight = _TITLE * named + _IN_HEADING * len(headings) + sum(text.count(word) for word in wanted)
-    return PageMatch(page, weight, headings)
+    titles = [each for each in _HEADING.findall(page.text) if any(pattern.search(each.lower()) for pattern in patterns)]
+    headings = tuple(each for each in titles if each != page.title)
+    name = page.name.split("/")[-1]
+    named = sum(bool(pattern.search(page.title.lower()) or pattern.search(name)) for pattern in patterns)
+    named += len(wanted) * ("-".join(wanted) in page.name) + any(phrase in each.lower() for each in titles)
+    often = sum(len(pattern.findall(text)) for pattern in patterns) * _LENGTH // len(text)
+    return PageMatch(page, _TITLE * named + _IN_HEADING * len(headings) + often + 1, headings)
 
 
 def for_terminal(page: DocsPage) -> str:

@@ -1,12 +1,16 @@
-"""Pages of the docs: listed, found by a word, shown."""
+"""Pages of the docs: listed, found by a word, shown; with what ``mlcheck explain`` has of that word."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from textwrap import shorten
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from multilang_cli.catalogue.loader import load_causes, load_rules
 from multilang_cli.catalogue.pages import for_terminal, load_pages, search_pages
+from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -14,10 +18,26 @@ from multilang_cli.terminal.output import stdout_may_close, write
 from multilang_cli.terminal.table import in_columns, screen_width
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from multilang_cli.catalogue.pages import DocsPage, PageMatch
 
-PAGES_NAMED = 12
+PAGES_NAMED = 8
 """Pages that a search names."""
+
+EXPLAINED_NAMED = 6
+"""Sentences of the protocol, rules, causes and cases that it names."""
+
+TITLE_WIDTH = 64
+"""Characters of each that are shown: with what stands before them, no more than the 80 of a terminal."""
+
+
+class Explainable(NamedTuple):
+    """A thing that ``mlcheck explain`` tells of, by its name: its sort, and its title or its sentence."""
+
+    about: str
+    name: str
+    title: str
 
 
 class DocsFlags(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,9 +56,10 @@ def docs_given(flags: DocsFlags) -> int:
         return ExitCode.CONFORMANT
     page = pages.get(wanted) or pages.get(f"tutorials/{wanted}")
     found = [] if page else search_pages(wanted, pages)
-    if len(found) > 1:
-        facts = [{**_named(each.page), "headings": each.headings} for each in found]
-        write_json(facts) if as_json else _show_matches(found)
+    explained = [] if page else _explainable(wanted)
+    if len(found) > 1 or explained:
+        facts = [{"about": "page", **_named(each.page), "headings": each.headings} for each in found]
+        write_json([*facts, *(each._asdict() for each in explained)]) if as_json else _show_matches(found, explained)
         return ExitCode.CONFORMANT
     if page is None and not found:
         raise CommandError(f"docs: no page has {wanted[:60]!r}{did_you_mean(wanted, pages)} `mlcheck docs` lists all.")
@@ -50,6 +71,27 @@ def docs_given(flags: DocsFlags) -> int:
     return ExitCode.CONFORMANT
 
 
+def _explainable(words: str) -> list[Explainable]:
+    """All that ``mlcheck explain`` tells of and that has the words, in its name first."""
+    wanted = words.casefold().split()
+    begins = [re.compile(rf"(?<![^\W_]){re.escape(word)}") for word in wanted]
+    found = [each for each in _known() if all(it.search(f"{each.name} {each.title}".casefold()) for it in begins)]
+    return sorted(found, key=lambda each: not all(word in each.name for word in wanted))
+
+
+def _known() -> Iterator[Explainable]:
+    from multilang_cli.suite.cases.case import load_cases  # noqa: PLC0415 (slow to import)
+
+    for name, placed in load_sentences().items():
+        yield Explainable("sentence", name, " ".join(placed.sentence.text.split()))
+    for rule in load_rules().values():
+        yield Explainable("rule", rule.id, rule.title)
+    for cause in load_causes():
+        yield Explainable("cause", cause.id, cause.title)
+    for case in (*load_cases(), *load_cases("library")):
+        yield Explainable("case", case.id, case.title)
+
+
 def _named(page: DocsPage) -> dict[str, str]:
     return {"name": page.name, "title": page.title}
 
@@ -59,13 +101,19 @@ def _list(pages: list[DocsPage]) -> None:
     write(f"{lines}\nmlcheck docs NAME shows a page, mlcheck docs WORD finds those that have a word.\n")
 
 
-def _show_matches(found: list[PageMatch]) -> None:
+def _show_matches(found: list[PageMatch], explained: list[Explainable]) -> None:
     for match in found[:PAGES_NAMED]:
         write(f"mlcheck docs {match.page.name}\n    {match.page.title}\n")
         for heading in match.headings[:3]:
             write(f"    - {heading}\n")
     if len(found) > PAGES_NAMED:
         write(f"and {len(found) - PAGES_NAMED} more pages; add a word\n")
+    for each in explained[:EXPLAINED_NAMED]:
+        write(
+            f"mlcheck explain {each.name}\n    {each.about}: {shorten(each.title, TITLE_WIDTH, placeholder=' ...')}\n"
+        )
+    if len(explained) > EXPLAINED_NAMED:
+        write(f"and {len(explained) - EXPLAINED_NAMED} more to explain\n")
 
 
 def _show(page: DocsPage, color: str | None) -> None:

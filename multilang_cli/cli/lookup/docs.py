@@ -9,7 +9,7 @@ OPTIONS: OptionTable = {"words": argument(list[str] | None, "WORD", None), "as_j
 
 @handled_by("lookup.documentation:docs_given", options=OPTIONS)
 def docs() -> None:
-    """Show a page of the docs, or find the pages that have a word. They come with mlcheck.
+    """Show a page of the docs, or find the pages, sentences, rules, causes and cases that have a word.
 
     WORD: the name of a page, or words to look for. Without one, all pages are listed.
     """
