@@ -114,7 +114,8 @@ def test_command_lines_are_understood(line: str, tmp_path: Path, monkeypatch: py
         named = [pattern for pattern in (*flags.include, *flags.exclude) if pattern[0] != "@"]
         assert [pattern for pattern in named if pattern not in IDS and pattern not in {"bolt", "spout"}] == []
     if words[0] == "explain":
-        assert "log" in values or values["name"] in IDS or load_index().recognise(values["name"])
+        said = " ".join(values.get("words") or ())
+        assert values.get("log") or said in IDS or load_index().recognise(said)
     if words[0] == "new":
         assert values["kind"] in KINDS
         assert values.get("language") in languages()
