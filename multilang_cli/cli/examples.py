@@ -42,7 +42,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "list rules": ("mlcheck list rules", "mlcheck list rules --json"),
     "list cases": ("mlcheck list cases",),
     "list host-cases": ("mlcheck list host-cases",),
-    "list protocol": ("mlcheck list protocol",),
+    "list protocol": ("mlcheck list protocol", "mlcheck list protocol --untested"),
     "list versions": ("mlcheck list versions",),
     "list --kills": ("mlcheck list --kills",),
     "config show": ("mlcheck config show",),

@@ -8,6 +8,7 @@ import msgspec
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rules, load_versions
+from multilang_cli.catalogue.standing import standing_of
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write
@@ -16,6 +17,8 @@ from multilang_cli.terminal.table import in_columns, screen_width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from multilang_cli.catalogue.written import Sentence
+
 _CASE = ("id", "level", "kind", "title")
 
 
@@ -23,6 +26,12 @@ class ListFlags(msgspec.Struct, frozen=True, kw_only=True):
     """Options of ``mlcheck list``."""
 
     as_json: bool = False
+
+
+class ProtocolFlags(ListFlags, frozen=True, kw_only=True):
+    """Those of ``mlcheck list protocol``. `untested`: only sentences that neither a rule nor a case tries."""
+
+    untested: bool = False
 
 
 class KillsFlags(ListFlags, frozen=True, kw_only=True):
@@ -36,13 +45,25 @@ def rules_given(flags: ListFlags) -> int:
     return _print(_CASE, ((rule.id, rule.level, rule.kind, rule.title) for rule in load_rules().values()), flags)
 
 
-def protocol_given(flags: ListFlags) -> int:
-    """List the sentences of the written protocol."""
+def protocol_given(flags: ProtocolFlags) -> int:
+    """List the sentences of the written protocol; of those that nothing tries, what shows them, or why nothing does."""
+    placed = {each.sentence: each.number for each in load_sentences().values()}
+    told = {each: _shown_by(each) if flags.untested else each.text.strip() for each in placed}
     rows = (
-        (placed.sentence.id, placed.number, placed.sentence.level, placed.sentence.binds, placed.sentence.text.strip())
-        for placed in load_sentences().values()
+        (each.id, number, each.level, each.binds, told[each])
+        for each, number in placed.items()
+        if not (flags.untested and (each.rules or each.cases))
     )
-    return _print(("id", "section", "level", "binds", "text"), rows, flags)
+    return _print(("id", "section", "level", "binds", "why" if flags.untested else "text"), rows, flags)
+
+
+def _shown_by(sentence: Sentence) -> str:
+    """Evidence for a sentence that no rule judges and no case tries, or the reason why there is none."""
+    if sentence.untestable:
+        return sentence.untestable
+    standing = standing_of(sentence)
+    shown = [f"{standing.text} real Storms that were asked"] if standing else []
+    return "; ".join([*shown, *(f"shown by {test}" for test in sentence.tests)])
 
 
 def cases_given(flags: ListFlags) -> int:

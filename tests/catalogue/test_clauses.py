@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from multilang_cli.catalogue.written import (
     load_errata,
     load_sentences,
 )
+from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.protocol.words.verdicts import Clause
 from multilang_cli.reports.explaining.protocol_pages import write_pages
 from multilang_cli.suite.cases.case import load_cases
@@ -177,3 +179,16 @@ def test_the_pages_are_made_and_their_links_lead_somewhere(tmp_path: Path) -> No
         assert not anchor or anchor in anchors[page], link
     assert {id_ for ids in anchors.values() for id_ in ids} >= SENTENCES.keys()
     assert not any(CJK.search(text) for text in pages.values())
+
+
+def test_the_untested_are_listed_each_with_what_shows_it_or_why_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert dispatch(["list", "protocol", "--untested", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [each["id"] for each in listed] == [id_ for id_, s in SENTENCES.items() if not (s.rules or s.cases)]
+    why = {each["id"]: each["why"] for each in listed}
+    assert "" not in why.values()
+    assert why["spout.commands.unknown"] == "no Storm writes another command"
+    assert why["wire.lines"] == "confirmed on 5 of 5 real Storms that were asked"
+    assert why["wire.end.last"].startswith("shown by tests/")

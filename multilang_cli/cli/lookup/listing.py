@@ -5,6 +5,10 @@ from multilang_cli.cli.options.shared import JSON
 from multilang_cli.cli.options.table import OptionTable, flag
 
 OPTIONS: OptionTable = {"as_json": JSON}
+PROTOCOL: OptionTable = {
+    "untested": flag("--untested", "Only those that no rule judges and no case tries, each with the reason."),
+    **OPTIONS,
+}
 KILLS: OptionTable = {
     "whole": flag("--whole", "Everything that the soak saw, not only what is claimed."),
     **OPTIONS,
@@ -16,9 +20,12 @@ def rules() -> None:
     """List what the protocol asks and what real Storm punishes: id, level, kind, title."""
 
 
-@handled_by("lookup.listing:protocol_given", options=OPTIONS)
+@handled_by("lookup.listing:protocol_given", options=PROTOCOL)
 def protocol() -> None:
-    """List the sentences of the written protocol: id, section, level, whom it binds, text."""
+    """List the sentences of the written protocol: id, section, level, whom it binds, text.
+
+    `mlcheck explain ID` tells the rules, the cases and the sources of one.
+    """
 
 
 @handled_by("lookup.listing:cases_given", options=OPTIONS)
