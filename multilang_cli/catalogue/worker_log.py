@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.catalogue.loader import load_rulebook, load_worker_log
+from multilang_cli.catalogue.loader import load_rulebook, load_tracebacks, load_worker_log
 from multilang_cli.catalogue.once import once
 from multilang_cli.catalogue.oracle import oracle_verdicts
 from multilang_cli.protocol.storm.reading import read_frame
@@ -53,6 +53,12 @@ _PROCESS = re.compile(
     r"\n(?:java|org\.apache|backtype)\.[\w.$]+(?:Exception|Error)\b|\Z)",
     re.DOTALL,
 )
+_STDERR = re.compile(
+    r"Serializer Exception:[ \t]*\n(?P<text>.*?)"
+    r"(?=\n\s+at (?:[a-z]\w*[./])+[A-Z][\w$]*\.|\nCaused by|\n\d{4}-\d\d-\d\d |\Z)",
+    re.DOTALL,
+)
+"""What the component still had on stderr, as ``ShellProcess.readShellMsg`` puts it behind its exception (0.9.3)."""
 _SAID = re.compile(
     r"(?:unable to parse:|Currently read output:)[ \t]*(?P<text>.*?)(?=\n\s+at |\nCaused by|\nSerializer |\Z)",
     re.DOTALL,
@@ -76,14 +82,16 @@ class LogText(msgspec.Struct, frozen=True, kw_only=True):
 class ProcessInfo(msgspec.Struct, frozen=True):
     """Storm's words on a process that it lost (``ShellProcess.getProcessInfoString``, 0.10.0 and later).
 
-    `command`: empty in what ``ShellSpout`` writes. `code`: -1 where Storm asked before the process was gone. `stderr`:
-    the last line of what it still had to say.
+    `command`: empty in what ``ShellSpout`` writes. `name`: empty where only its stderr stands in the text. `code`: -1
+    where Storm asked before the process was gone. `stderr`: the last line of what it still had to say, or the exception
+    in it; `place`: the line of source that threw that.
     """
 
     command: tuple[str, ...]
     name: str
     code: int
     stderr: str
+    place: str = ""
 
 
 class Recognised(msgspec.Struct, frozen=True):
@@ -213,12 +221,24 @@ def _pattern_of_words(text: str) -> str:
 
 def process_of(text: str) -> ProcessInfo | None:
     """Find what a text says of the process that was lost; None if it says nothing."""
-    match = _PROCESS.search(text[:MOST_TEXT])
-    if match is None:
+    text = text[:MOST_TEXT].replace("\r\n", "\n")
+    match, behind = _PROCESS.search(text), _STDERR.search(text)
+    stderr = (match["stderr"].strip() if match else "") or (behind["text"].strip() if behind else "")
+    if match is None and not stderr:
         return None
+    said, place = _last_words(stderr)
+    if match is None:
+        return ProcessInfo((), "", -1, said, place)
     words = tuple(word.strip() for word in (match["command"] or "").split(", ") if word.strip())
-    said = [line.strip() for line in match["stderr"].splitlines() if line.strip()]
-    return ProcessInfo(words, match["name"], int(match["code"]), said[-1] if said else "")
+    return ProcessInfo(words, match["name"], int(match["code"]), said, place)
+
+
+def _last_words(stderr: str) -> tuple[str, str]:
+    """The exception that a process ended with and its place; else its last line."""
+    death = load_tracebacks().death_in(stderr)
+    if death is None:
+        return stderr.rpartition("\n")[2].strip(), ""
+    return death.told, f"{death.place.file}:{death.place.line}" if death.place else ""
 
 
 def said_in(text: str) -> bytes:

@@ -117,6 +117,49 @@ def test_an_error_of_a_shell_class_that_is_not_known_is_counted() -> None:
     assert (summary.found, summary.unknown) == ([], [1])
 
 
+BELOW = """\
+java.lang.RuntimeException: org.apache.storm.multilang.NoOutputException: \
+Pipe to subprocess seems to be broken! No output read.
+Serializer Exception:
+Traceback (most recent call last):
+  File "split.py", line 71, in <module>
+    main()
+  File "split.py", line 49, in process
+    word = values["word"]
+KeyError: 'word'
+
+\tat org.apache.storm.utils.ShellProcess.readShellMsg(ShellProcess.java:127) ~[storm-client-2.8.3.jar:2.8.3]
+"""
+"""As of Storm 0.9.3: stderr that was not read yet stands behind the exception, and errorString is empty."""
+
+
+def test_the_stderr_behind_the_exception_is_what_it_said() -> None:
+    process = process_of(DEATH.partition("errorString:")[0].format(code=-1) + "errorString: \n" + BELOW)
+    assert process is not None
+    assert (process.name, process.stderr, process.place) == ("split", "KeyError: 'word'", "split.py:49")
+    alone = process_of(BELOW)
+    assert alone is not None
+    assert (alone.name, alone.stderr, alone.place) == ("", "KeyError: 'word'", "split.py:49")
+    thrown = "/b.js:3\n    throw 1\n    ^\n\nError: no\n    at work (/b.js:3:5)\n    at main (/b.js:9:1)"
+    node = process_of(f"Serializer Exception:\n{thrown}\n\n\tat java.base/java.lang.Thread.run(Thread.java:840)")
+    assert node is not None
+    assert (node.stderr, node.place) == ("Error: no", "/b.js:3")
+    assert (
+        process_of("Pipe to subprocess seems to be broken! No output read.\nSerializer Exception:\n\n\n\tat a.B.c")
+        is None
+    )
+
+
+@pytest.mark.component
+def test_a_log_tells_the_command_and_the_line_that_died(tmp_path: Path) -> None:
+    log = tmp_path / "worker.log"
+    head = DEATH.partition("errorString:")[0].format(code=-1)
+    log.write_text(f"{head}errorString: \n{BELOW}", encoding="utf-8")
+    shown = mlcheck("explain", "--log", str(log), cwd=tmp_path).stdout
+    assert "  Line      split.py:49\n  It said   KeyError: 'word'\n" in shown
+    assert "mlcheck run -- python3 split.py" in shown
+
+
 @pytest.mark.component
 def test_explain_takes_a_pasted_error(tmp_path: Path) -> None:
     shown = mlcheck("explain", DEATH.format(code=1), cwd=tmp_path)

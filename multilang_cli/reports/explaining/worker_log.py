@@ -20,7 +20,7 @@ MOST_CAUSES = 6
 """Causes of one text that are shown; of more, the number is."""
 MOST_LINE = 65_536
 """Characters of a line of a log that are looked at."""
-CONTEXT = 20
+CONTEXT = 60
 """Lines behind the first of a kind that belong to it: the stack, and what the component had written."""
 _SHELL_CLASSES = ("ShellBolt", "ShellSpout", "ShellProcess", "JsonSerializer")
 
@@ -107,7 +107,8 @@ def show_log(page: Page, summary: LogSummary, rulebook: Rulebook) -> None:
     page.blank()
     first = summary.found[0]
     others = [each.what for each in summary.found[1:] if each.what.entry.rules and each.what.certain]
-    process = next((each.process for each in summary.found if each.process), None)
+    known = [each.process for each in summary.found if each.process]
+    process = next((each for each in known if each.name), known[0] if known else None)
     show_recognised(page, [first.what, *others], process, rulebook)
 
 
@@ -132,7 +133,10 @@ def _show_process(page: Page, process: ProcessInfo | None) -> None:
         return
     how = "how it ended is not known: Storm asked too early" if process.code == -1 else f"exit code {process.code}"
     command = f" {shlex.join(process.command)};" if process.command else ""
-    page.para(f"{process.name}:{command} {how}", label="Process", indent=2, hang=12)
+    if process.name:
+        page.para(f"{process.name}:{command} {how}", label="Process", indent=2, hang=12)
+    if process.place:
+        page.para(process.place, label="Line", indent=2, hang=12)
     if process.stderr:
         page.para(process.stderr, label="It said", indent=2, hang=12)
 
