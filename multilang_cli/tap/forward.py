@@ -21,19 +21,28 @@ if TYPE_CHECKING:
     from multilang_cli.tap.child import Child
     from multilang_cli.tap.queue import RecordQueue
 
+ENDS_TOGETHER = 0.05
+"""Seconds after the end of a pipe of the component in which its death is told as one with that end."""
 LAST_WORDS = 2 * 1024 * 1024
 """Bytes that are read from a pipe of a dead component: more than a pipe holds, should a descendant write for ever."""
 _WITHOUT_PIDFD = 20
 """Milliseconds between looks at the component where the system can't wake us."""
+_LOOKS_EVERY = 0.002
+"""Seconds between looks at a component that may be about to die."""
 _SIGNALLED = 128
 _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 class Forwarder:
-    """The three lanes between Storm and a component, its signals and its end. `host_left`: Storm closed stdin first."""
+    """The three lanes between Storm and a component, its signals and its end. `host_left`: Storm closed stdin first.
 
-    def __init__(self, queue: RecordQueue) -> None:
+    `exit_ends`: the pipes of a component that dies end with our own exit. Whoever plays Storm, and waits for us to have
+    recorded the rest, would else see pipes that are closed by a process that lives on.
+    """
+
+    def __init__(self, queue: RecordQueue, *, exit_ends: bool = False) -> None:
         self.host_left = False
+        self._exit_ends = exit_ends
         self._queue = queue
         self._start = time.monotonic()
         self._code: int | None = None
@@ -67,9 +76,9 @@ class Forwarder:
         """Move bytes until the component is dead and what it wrote has passed; its exit code, 128 + n for signal n."""
         gc.disable()
         poller = self._poller
-        into = Lane(tap_feed.IN, 0, child.stdin, poller, own=True)
+        into = Lane(tap_feed.IN, 0, child.stdin, poller, own=True, held=0 if self._exit_ends else -1)
         err = Lane(tap_feed.ERR, child.stderr, 2, poller, own=False)
-        out = Lane(tap_feed.OUT, child.stdout, 1, poller, own=False)
+        out = Lane(tap_feed.OUT, child.stdout, 1, poller, own=False, held=1 if self._exit_ends else -1)
         for lane in (into, err, out):
             self._lanes[lane.source], self._lanes[lane.sink] = (lane, True), (lane, False)
         if child.pidfd is not None:
@@ -79,12 +88,23 @@ class Forwarder:
             ready = self._round(None if child.pidfd is not None else _WITHOUT_PIDFD)
             if child.pidfd is None or child.pidfd in ready:
                 self._look(child)
+            for lane in (into, out):
+                if lane.ended() and lane.held >= 0 and not self._dies_soon(child):
+                    lane.let_go()
         into.break_off()
         code = self._code
         while not (self._abandoned or (out.done and err.done)):
             self._last_round(out, err)
         self._tell("exited", **({"code": code} if code >= 0 else {"signal": -code}))
         return code if code >= 0 else _SIGNALLED - code
+
+    def _dies_soon(self, child: Child) -> bool:
+        """Wait a moment for the death of a component of which a pipe has ended."""
+        until = time.monotonic() + ENDS_TOGETHER
+        while self._code is None and time.monotonic() < until:
+            time.sleep(_LOOKS_EVERY)
+            self._look(child)
+        return self._code is not None
 
     def _last_round(self, *lanes: Lane) -> None:
         """Let what the dead component wrote pass; what is in its pipes is told at once, so no news is the end."""

@@ -26,16 +26,18 @@ class Lane:
 
     `passed`: bytes so far. `done`: nothing more is expected, though it has not ended.
     `own`: the sink is ours alone and never blocks. Else it is shared with others, whose descriptor must stay as it is,
-    so it is given no more than poll says that there is room for.
+    so it is given no more than poll says that there is room for. `held`: of the two, the one that is not closed at the
+    end of the lane, but by `let_go`; -1 for none.
     """
 
-    def __init__(self, kind: int, source: int, sink: int, poller: select.poll, *, own: bool) -> None:
+    def __init__(self, kind: int, source: int, sink: int, poller: select.poll, *, own: bool, held: int = -1) -> None:
         self.kind = kind
         self.source = source
         self.sink = sink
         self.end: LaneEnd = ""
         self.passed = 0
         self.done = False
+        self.held = held
         self._poller = poller
         self._slice = 0 if own or _reopened(sink) else WRITABLE
         self._pending = memoryview(b"")
@@ -83,6 +85,11 @@ class Lane:
         """Nobody reads the sink any more: whoever writes to the source shall notice."""
         self._close("broken")
 
+    def let_go(self) -> None:
+        """Close what was held."""
+        _shut(self.held)
+        self.held = -1
+
     def _write(self, data: bytes | memoryview) -> int:
         try:
             return os.write(self.sink, data)
@@ -100,7 +107,8 @@ class Lane:
         for fd in (self.source, self.sink):
             with suppress(KeyError):
                 self._poller.unregister(fd)
-            _shut(fd)
+            if fd != self.held:
+                _shut(fd)
 
 
 def _shut(fd: int) -> None:

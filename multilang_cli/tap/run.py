@@ -58,10 +58,10 @@ def tap(plan: TapPlan) -> NoReturn:
         tap_child.replace(words, env)
     terminal = os.isatty(0) or os.isatty(2)
     helper = _recorder(plan._replace(warned=_warn(plan)))
-    forwarder = Forwarder(helper.queue)
+    played = any(name.startswith(os.fsencode(COOKIE_PREFIX)) for name in env)
+    forwarder = Forwarder(helper.queue, exit_ends=played)
     child = tap_child.start(words, env, forwarder.on_signal)
     code = forwarder.forward(child, words)
-    played = any(name.startswith(os.fsencode(COOKIE_PREFIX)) for name in env)
     if not played:
         _close_all()
     with suppress(Exception):  # whatever it is, the exit code is the component's
