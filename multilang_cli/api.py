@@ -20,7 +20,7 @@ from multilang_cli.suite.cases.case import CaseError
 from multilang_cli.suite.cases.selection import SelectionError
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.runner.suite_run import RecordError, run_suite
-from multilang_cli.testing.declared import DeclarationError, check_storm, declare
+from multilang_cli.testing.declared import DeclarationError, check_list, check_storm, check_words, declare
 from multilang_cli.testing.driven import Answer, DrivenBolt, DrivenSpout
 from multilang_cli.transcript.format import TranscriptError
 
@@ -72,7 +72,6 @@ def check(
         CheckError: if it is declared wrongly, does not start, is neither bolt nor spout, or no case is selected.
 
     """
-    given = tuple(list(sample) for sample in samples)
     options = RunOptions(
         storm=storm,
         include=tuple(include),
@@ -82,7 +81,13 @@ def check(
         record=os.fspath(record),
     )
     try:
-        component = declare(command, kind, storm, streams=streams, sources=sources, samples=given, **more)
+        for name, listed in (("include", include), ("exclude", exclude), ("samples", samples)):
+            check_list(name, listed)
+        given = tuple(samples)
+        for sample in given:
+            check_list("a sample", sample)
+        values = tuple(list(sample) for sample in given)
+        component = declare(command, kind, storm, streams=streams, sources=sources, samples=values, **more)
         return run_suite(_decided(component, options), options)
     except (DeclarationError, SelectionError, CaseError, RecordError) as error:
         raise CheckError(str(error)) from None
@@ -108,6 +113,7 @@ def judge(
     if not transcripts:
         raise CheckError("which transcript? They are in .mlcheck/last after a run that failed")
     try:
+        check_words("a transcript is a path, and each is an argument of its own", transcripts)
         check_storm(storm)
         paths = [os.fspath(path) for path in transcripts]
         found = judge_transcripts(paths, load_rulebook(storm), storm, coverage=coverage)

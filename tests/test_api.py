@@ -66,6 +66,23 @@ def test_the_package_has_the_names_of_the_api_and_no_others() -> None:
         (lambda: check("python3", "x.py", sample=[["a"]]), "the key 'sample' is not known; there are"),
         (lambda: check("./no-such-file", kind="bolt"), "no-such-file"),
         (lambda: check("python3", str(BOLT), kind="bolt", include=["bolt.nothing"]), "bolt.nothing"),
+        (
+            lambda: check(["python3", "x.py"]),  # type: ignore[arg-type]
+            """a command is words, as in "python3", "split.py": ['python3', 'x.py']""",
+        ),
+        (lambda: check("python3", str(BOLT), kind="blot"), "the kind 'blot' is not known; there are bolt, spout, auto"),  # type: ignore[arg-type]
+        (lambda: check("python3", str(BOLT), samples=["snow"]), "a sample is written as ['snow'], not 'snow'"),
+        (lambda: check("python3", str(BOLT), samples="snow"), "samples is written as ['snow']"),
+        (lambda: check("python3", str(BOLT), include="bolt.settle"), "include is written as ['bolt.settle']"),
+        (
+            lambda: check("python3", "x.py", streams={"default": "word"}),
+            "the list of fields of 'default' is written as ['word']",
+        ),
+        (
+            lambda: Conversation.bolt("python3", "x.py", sources={"src": "word"}),
+            "the list of fields of 'src' is written as ['word']",
+        ),
+        (lambda: judge(["a.ndjson"]), "a transcript is a path, and each is an argument of its own"),  # type: ignore[arg-type]
         (judge, "which transcript"),
         (lambda: judge("no-such-file"), "no-such-file: can't be read: No such file"),
         (lambda: judge(BOLT), "split_bolt.py"),

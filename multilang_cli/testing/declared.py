@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from multilang_cli.catalogue.loader import load_rulebook
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     Fields = Mapping[str, Sequence[str]]
+
+
+KINDS = ("bolt", "spout", "auto")
 
 
 class DeclarationError(ValueError):
@@ -31,7 +35,12 @@ def declare(
     """The component of this command. `more`: as in a ``[[component]]`` of mlcheck.toml. Raises DeclarationError."""
     if not command:
         raise DeclarationError('which command? For example "python3", "split.py"')
+    check_words('a command is words, as in "python3", "split.py"', command)
+    if kind not in KINDS:
+        raise DeclarationError(f"the kind {kind!r} is not known; there are {', '.join(KINDS)}")
     check_storm(storm)
+    for name, fields in {**(streams or {}), **(sources or {})}.items():
+        check_list(f"the list of fields of {name!r}", fields)
     limits = more.get("limits", {})
     if wrong := [name for name, seconds in limits.items() if name in LIMITS and not seconds > 0]:
         raise DeclarationError(
@@ -44,10 +53,23 @@ def declare(
         more["streams"] = {name: StreamDeclaration(tuple(fields)) for name, fields in streams.items()}
     if sources:
         more["sources"] = _sources(sources)
-    component = Component(command=tuple(command), kind=kind, **more)
+    component = Component(command=tuple(os.fspath(word) for word in command), kind=kind, **more)
     if wrong_samples := misdeclared(component):
         raise DeclarationError(wrong_samples)
     return component
+
+
+def check_words(what: str, values: Iterable[object]) -> None:
+    """Raise DeclarationError for the first that is neither a text nor a path, such as a list of them."""
+    for value in values:
+        if not isinstance(value, str | os.PathLike):
+            raise DeclarationError(f"{what}: {value!r} is none")
+
+
+def check_list(what: str, value: Any) -> None:
+    """Raise DeclarationError for a text, which would be taken for a list of its letters."""
+    if isinstance(value, str | bytes):
+        raise DeclarationError(f"{what} is written as [{value!r}], not {value!r}")
 
 
 def check_storm(storm: str) -> None:
