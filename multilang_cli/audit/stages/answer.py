@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import shlex
+from collections import Counter
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,7 @@ from multilang_cli.audit.worst_trees import places_of
 from multilang_cli.reports.escape import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from multilang_cli.audit.store.stored import StoredTables
 
@@ -25,7 +26,18 @@ ORDER = ("completed", "open", *BAD)
 MOST_TASKS = 12
 """Tasks that are listed; the table rates has all."""
 WORST = 3
+MOST_NAME = 24
+"""Characters of a name in the list of tasks."""
 _SUMS = ("tuples", "emits", "acks", "fails", "late", "twice", "never")
+_TWICE, _NEVER = _SUMS.index("twice"), _SUMS.index("never")
+_HEADS = ("component", "task", "in", "out", "acked", "failed", "late", "twice", "never", "bad trees")
+
+
+class _Task(NamedTuple):
+    topology: str
+    component: str
+    task: int
+    kind: str
 
 
 class _BadTree(NamedTuple):
@@ -43,7 +55,7 @@ class _BadTree(NamedTuple):
 
     def order(self) -> tuple[Any, ...]:
         """Key of a sort that has the worst first."""
-        return BAD.index(self.verdict), self.confidence != "certain", -self.edges, self.run, self.root
+        return worst_first(self.verdict, self.confidence, self.edges, self.run, self.root)
 
 
 class AuditAnswer(NamedTuple):
@@ -77,36 +89,55 @@ class AuditAnswer(NamedTuple):
 def answer_of(known: StoredTables) -> AuditAnswer:
     """The answer, from the tables of an audit."""
     trees: dict[str, int] = {}
-    held: dict[int | None, int] = {}
+    held: Counter[tuple[str, int | None]] = Counter()
     for each in known.trees:
         trees[each.verdict] = trees.get(each.verdict, 0) + each.trees
         if each.verdict in BAD:
-            held[each.held] = held.get(each.held, 0) + each.trees
+            held[each.run, each.held] += each.trees
     certain = sum(each.trees for each in known.trees if each.verdict in LOST and each.confidence == "certain")
     return AuditAnswer(trees, certain, tuple(_tasks(known, held)), tuple(_worst(known) if held else ()))
 
 
-def _tasks(known: StoredTables, held: Mapping[int | None, int]) -> Iterator[str]:
-    rows: dict[tuple[str, int, str], list[int]] = {}
-    for component, task, kind, *numbers in known.few(RATES, "component", "task", "kind", *_SUMS):
-        sums = rows.get((component, task, kind), [0] * len(_SUMS))
-        rows[component, task, kind] = [one + (two or 0) for one, two in zip(sums, numbers, strict=True)]
+def worst_first(verdict: str, confidence: str, edges: int, run: str, root: int) -> tuple[Any, ...]:
+    """Key of a sort of bad trees: first by what happened to them, then those that are certain, then the largest."""
+    return BAD.index(verdict), confidence != "certain", -edges, run, root
+
+
+def _tasks(known: StoredTables, held: Mapping[tuple[str, int | None], int]) -> Iterator[str]:
+    """The tasks that most went wrong with. Ids of tasks are their topology's own."""
+    sums: dict[_Task, list[int]] = {}
+    topologies: dict[str, str] = {}
+    for run, topology, component, task, kind, *numbers in known.few(RATES, "run", *_Task._fields, *_SUMS):
+        topologies[run] = topology
+        key = _Task(topology, component, task, kind)
+        before = sums.get(key, (0,) * len(_SUMS))
+        sums[key] = [one + (more or 0) for one, more in zip(before, numbers, strict=True)]
+    bad: Counter[tuple[str, int | None]] = Counter()
+    for (run, holder), number in held.items():
+        bad[topologies.get(run, ""), holder] += number
+    rows = [(key, [*numbers, bad[key.topology, key.task]]) for key, numbers in sums.items()]
+    rows.sort(key=lambda row: (-row[1][-1], -row[1][_NEVER], -row[1][_TWICE], row[0].task, row[0]))
+    several = len({key.topology for key in sums}) > 1
+    cells = [
+        (*((_shown(key.topology)[:MOST_NAME],) if several else ()), _shown(key.component)[:MOST_NAME], str(key.task),
+         *(f"{each:,}" for each in numbers))
+        for key, numbers in rows[:MOST_TASKS]
+    ]  # fmt: skip
+    yield from _in_columns((*(("topology",) if several else ()), *_HEADS), cells, names=1 + several)
+    if len(rows) > MOST_TASKS:
+        yield f"{len(rows) - MOST_TASKS} more tasks: table rates"
+
+
+def _in_columns(heads: Sequence[str], rows: Sequence[Sequence[str]], names: int) -> Iterator[str]:
+    """Lines of a table as wide as it has to be. `names`: of columns that begin at their left."""
     if not rows:
         return
-    never, twice = _SUMS.index("never"), _SUMS.index("twice")
-    order = sorted(rows.items(), key=lambda row: (-held.get(row[0][1], 0), -row[1][never], -row[1][twice], row[0][1]))
-    wide = min(max(9, *(len(_shown(component)) for component, _, _ in rows)), 24)
-    heads = ("in", "out", "acked", "failed", "late", "twice", "never", "trees")
-    yield f"{'component':{wide}} {'task':>5} " + " ".join(f"{head:>8}" for head in heads)
-    for (component, task, _), sums in order[:MOST_TASKS]:
-        figures = [*sums, held.get(task, 0)]
-        yield f"{_shown(component)[:wide]:{wide}} {task:>5} " + " ".join(f"{each:>8,}" for each in figures)
-    if len(order) > MOST_TASKS:
-        yield f"{len(order) - MOST_TASKS} more tasks: table rates"
+    wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    for row in (heads, *rows):
+        yield "  ".join(f"{cell:{'<' if at < names else '>'}{wide[at]}}" for at, cell in enumerate(row)).rstrip()
 
 
 def _worst(known: StoredTables) -> Iterator[tuple[str, str]]:
-    """The first by what happened to them, then those that are certain, then the largest."""
     bad = starmap(_BadTree, known.rows(ROOTS, *_BadTree._fields, of={"verdict": BAD}))
     wanted = heapq.nsmallest(WORST, bad, key=_BadTree.order)
     found = {(at.run, at.root): at for at in places_of(wanted, known)}
@@ -116,8 +147,14 @@ def _worst(known: StoredTables) -> Iterator[tuple[str, str]]:
         if at is None:
             yield what, ""
             continue
+        parts = known.facts.parts
+        topology = parts[at.conv][0].topology
         if row.open_id is not None:
             what += f"; tuple {_shown(row.open_id)} was with {_shown(at.component)}, task {row.open_task}"
+        elif row.open_task is not None:
+            theirs = (each[0] for each in parts.values())
+            to = (one.component for one in theirs if (one.topology, one.task) == (topology, row.open_task))
+            what += f"; its tuple for {_shown(next(to, 'nobody recorded'))}, task {row.open_task}, never came there"
         command = f"mlcheck report -o tree.html {shlex.quote(_shown(at.file))}"
         yield f"{what}; event {at.seq} of {_shown(at.conv)}", command
 
