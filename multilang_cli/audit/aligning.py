@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
 EQUAL_IN_A_ROW = 8
 """So many equal ones in a row are looked at to tell where both sides are in step again."""
+MOST_EQUAL = 64
+"""So many equal ones of which some were lost are told apart by what became of them, at most."""
 FARTHEST = 4096
 """So many lost in a row are searched through."""
 
@@ -34,11 +36,13 @@ class Pair(NamedTuple):
 class Aligned(NamedTuple):
     """`pairs`, in order. `lost`: the places of emissions in no pair, with how much doubt there is of that.
 
-    These were lost, are under way, or their tuples were not recorded.
+    These were lost, are under way, or their tuples were not recorded. `equals`: of emissions that have the same values,
+    of which some were lost and nobody knows which, the place of the first that is taken for lost, by the place of each.
     """
 
     pairs: list[Pair]
     lost: dict[int, int]
+    equals: dict[int, int]
 
 
 def align(sent: Sequence[int], got: Sequence[int], *, whole: bool = True) -> Aligned:
@@ -49,7 +53,7 @@ def align(sent: Sequence[int], got: Sequence[int], *, whole: bool = True) -> Ali
     """
     if (first := _earliest(sent, got)) is None:
         pairs = _with_strangers(sent, got, whole=whole)
-        return Aligned(pairs, dict.fromkeys(_left_over(sent, pairs), LOW))
+        return Aligned(pairs, dict.fromkeys(_left_over(sent, pairs), LOW), {})
     mirrored = _earliest(sent[::-1], got[::-1])
     assert mirrored is not None  # noqa: S101 (it is a part, read either way)
     last = array("q", (len(sent) - 1 - place for place in reversed(mirrored)))
@@ -70,7 +74,36 @@ def align(sent: Sequence[int], got: Sequence[int], *, whole: bool = True) -> Ali
         next_ = bisect_left(equal, place, key=last.__getitem__)
         return next_ < len(equal) and first[equal[next_]] <= place
 
-    return Aligned(pairs, {place: LOW if may_be_there(place) else sure for place in left})
+    lost = {place: LOW if may_be_there(place) else sure for place in left}
+    spans: dict[int, list[tuple[int, int, int]]] = {}
+    for place in left:
+        spans.setdefault(sent[place], []).append((place, place, place))
+    for of, value in enumerate(got):
+        if value in spans:
+            spans[value].append((first[of], last[of], pairs[of].sent))
+    return Aligned(pairs, lost, dict(_equals(spans.values(), lost)))
+
+
+def _equals(spans: Iterable[list[tuple[int, int, int]]], lost: Container[int]) -> Iterator[tuple[int, int]]:
+    """See `Aligned`. `spans`: of equal emissions the first and last place that each may have, and that which it has."""
+    for each in spans:
+        for places in _overlapping(sorted(each)):
+            gone = [place for place in places if place in lost]
+            if gone and len(gone) < len(places) <= MOST_EQUAL:
+                yield from ((place, min(gone)) for place in places)
+
+
+def _overlapping(spans: Iterable[tuple[int, int, int]]) -> Iterator[list[int]]:
+    """The places of spans that overlap, together; `spans` in order."""
+    together: list[int] = []
+    until = -1
+    for begin, end, place in spans:
+        if together and begin > until:
+            yield together
+            together = []
+        together.append(place)
+        until = max(until, end)
+    yield together
 
 
 def _left_over(sent: Sequence[int], pairs: list[Pair]) -> list[int]:

@@ -38,6 +38,25 @@ def test_what_was_lost_is_sure_unless_its_neighbour_may_have_been() -> None:
     assert align([A, B], [C]).lost == {0: LOW, 1: LOW}
 
 
+@pytest.mark.parametrize(
+    ("sent", "got", "equals"),
+    [
+        ([A, A, B], [A, B], {0: 1, 1: 1}),
+        ([A, B, A], [A, B], {}),
+        ([A, A, B, A, A], [A, B, A], {0: 1, 1: 1, 3: 4, 4: 4}),
+        ([A, B, A, B], [A, B], {0: 2, 2: 2, 1: 3, 3: 3}),
+        ([A, A], [], {}),
+        ([A, A], [B, A], {}),
+        ([A] * 65, [A] * 64, {}),
+    ],
+    ids=["neighbours", "in its place", "twice", "crossed", "all", "a stranger", "too many"],
+)
+def test_equals_are_those_that_may_have_been_lost_in_place_of_each_other(
+    sent: list[int], got: list[int], equals: dict[int, int]
+) -> None:
+    assert align(sent, got).equals == equals
+
+
 def test_a_recording_with_gaps_is_never_certain() -> None:
     assert {pair.doubt for pair in align([A, B], [A, B], whole=False).pairs} == {HIGH}
 

@@ -48,6 +48,7 @@ PAIRS = Table(
         TableColumn("id", "string", "the tuple's id there"),
         TableColumn("doubt", "int", "0 certain, 1 inferred and checked, 2 guessed"),
         TableColumn("later", "boolean", "of one that none got: true if that task got a later one"),
+        TableColumn("equals", "bigint", "the same for equal ones of which some were lost; null if it is known which"),
     ),
 )
 _PAIRS = arrow_schema(PAIRS.columns)
@@ -80,7 +81,7 @@ def _aligned(table: pa.Table) -> pa.Table:
     count = len(rows) - pc.sum(rows["got"]).as_py()
     sent, got = rows.slice(0, count), rows.slice(count)
     whole = not pc.any(rows["gap"]).as_py()
-    places, doubts = _places(sent["hash"], got["hash"], whole=whole)
+    places, doubts, equals = _places(sent["hash"], got["hash"], whole=whole)
     last = pc.max(pc.indices_nonzero(pc.is_valid(places))).as_py()
     to = got.take(places)
     lost = pc.is_null(to["n"])
@@ -95,16 +96,21 @@ def _aligned(table: pa.Table) -> pa.Table:
         "id": to["id"],
         "doubt": doubts,
         "later": pc.and_(lost, pc.less(pa.array(np.arange(count)), -1 if last is None else last)),
+        "equals": sent["edge"].take(equals),
     }
     return pa.table([columns[name] for name in _PAIRS.names], schema=_PAIRS)
 
 
-def _places(sent: pa.ChunkedArray, got: pa.ChunkedArray, *, whole: bool) -> tuple[pa.Array, pa.Array]:
-    """For each emission, given as the hash of its values, the place of the tuple that it became, and how much doubt."""
+def _places(sent: pa.ChunkedArray, got: pa.ChunkedArray, *, whole: bool) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """For each emission, given as the hash of its values, the place of the tuple that it became, and how much doubt.
+
+    Then that of the first lost one among its equals.
+    """
     count = len(sent)
     if sent.equals(got):
         # Nothing was lost: there is one way to align them, and no need for Python to look at each.
-        return pa.array(np.arange(count)), pa.array(np.full(count, CERTAIN if whole else HIGH, np.int32))
+        sure = pa.array(np.full(count, CERTAIN if whole else HIGH, np.int32))
+        return pa.array(np.arange(count)), sure, pa.nulls(count, pa.int64())
     aligned = align(_numbers(sent), _numbers(got), whole=whole)
     places: list[int | None] = [None] * count
     doubts = [0] * count
@@ -112,7 +118,9 @@ def _places(sent: pa.ChunkedArray, got: pa.ChunkedArray, *, whole: bool) -> tupl
         places[pair.sent], doubts[pair.sent] = pair.got, pair.doubt
     for place, doubt in aligned.lost.items():
         doubts[place] = doubt
-    return pa.array(places, pa.int64()), pa.array(doubts, pa.int32())
+    # Where lines are missing, what seems to be lost may be none of these.
+    equals = [aligned.equals.get(place) for place in range(count)] if whole else [None] * count
+    return pa.array(places, pa.int64()), pa.array(doubts, pa.int32()), pa.array(equals, pa.int64())
 
 
 def _numbers(hashes: pa.ChunkedArray) -> array[int]:

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit.clocks import Passage, compared, offsets
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channels
+from multilang_cli.audit.stages.equals import equal_legs, exchanged, exchanges
 from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends, several_lives, torn_tasks
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from multilang_cli.audit.stages.equals import Exchange
     from multilang_cli.audit.stages.facts import AuditFacts
 
 MOST_IN_A_ROW = 64
@@ -63,8 +65,15 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | 
     depth = deepest({(row.sender, row.receiver) for row in met}, {each.n for each in known if each.role == "spout"})
     ends = local_rows(spark, run_ends(known, lived), "run string, run_end double, timeout double")
     torn = local_rows(spark, torn_tasks(known, lived), "run string, target int, heard double")
-    tree = _trees(said, sent, paired, depth)
-    return _marks(said, tree, _lives(said, lived), F.broadcast(ends), F.broadcast(torn))
+    alive = _lives(said, lived)
+    told, settles = _of_spouts(said, alive), _settles(said, alive)
+    first, children = _first_level(said, paired), _children(sent, paired)
+    tree = _trees(first, children, depth)
+    if any(row.equals for row in met):
+        told = told.localCheckpoint(eager=False)
+        if found := exchanges(equal_legs(tree, paired, told, settles)):
+            tree = _exchanged(tree, first, children, depth, found)
+    return _marks(told, settles, tree, alive, ends=F.broadcast(ends), torn=F.broadcast(torn))
 
 
 def _whose(spark: SparkSession, known: Sequence[Person]) -> DataFrame:
@@ -222,18 +231,20 @@ def _by_values(sent: DataFrame, got: DataFrame) -> DataFrame:
         "s.emission as emission", "s.n as sender", "s.at as sent_at", "g.target as target",
         "coalesce(g.edge, s.edge) as edge", "g.n as receiver", "g.at as got_at", "g.id as id",
         f"if(g.alone and s.often = g.often, {HIGH}, {LOW}) as doubt", "g.id is null and false as later",
+        "cast(null as bigint) as equals",
     )  # fmt: skip
 
 
 def _met(paired: DataFrame) -> list[Any]:
-    """By sender and receiver, the least time that a tuple took between them; null if none is sure.
+    """By sender and receiver, the least time that a tuple took between them, null if none is sure; any with `equals`.
 
     Where lines are missing a few are paired wrongly, and one of them would move a clock by seconds.
     """
     pairs = paired.where("receiver is not null").groupBy("sender", "receiver")
     certain = f"min(got_at - sent_at) filter (where doubt = {CERTAIN})"
     inferred = f"percentile_approx(got_at - sent_at, {FEW_WRONG}) filter (where doubt < {LOW})"
-    return pairs.agg(F.expr(f"coalesce({certain}, {inferred}) as least")).collect()
+    equals = F.expr("count(equals) > 0 as equals")
+    return pairs.agg(F.expr(f"coalesce({certain}, {inferred}) as least"), equals).collect()
 
 
 def deepest(met: Collection[tuple[int, int]], spouts: Collection[int]) -> int:
@@ -252,14 +263,33 @@ def deepest(met: Collection[tuple[int, int]], spouts: Collection[int]) -> int:
     return depth
 
 
-def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame, depth: int) -> DataFrame:
-    """Every tuple of every root's tree: level by level, from what the spout emitted. `depth`: levels, 0 for unknown."""
+def _children(sent: DataFrame, paired: DataFrame) -> DataFrame:
+    """The table pairs of what bolts emitted, by the edge of each tuple that it was anchored to, `anchor`."""
     anchored = sent.where("role = 'bolt'").select("emission", F.explode("anchors").alias("anchor"))
     children = anchored.repartition("emission").distinct().join(paired, "emission")
-    children = children.repartition("anchor").sortWithinPartitions("anchor").localCheckpoint(eager=False)
+    return children.repartition("anchor").sortWithinPartitions("anchor").localCheckpoint(eager=False)
+
+
+def _first_level(said: DataFrame, paired: DataFrame) -> DataFrame:
+    """The tuples that spouts emitted with a message id: each is the root of a tree."""
     roots = said.where("role = 'spout' and kind = 'emit' and id is not null")
     level = roots.selectExpr("xxhash64(conv, seq) as emission").join(paired, "emission")
-    level = level.withColumn("root", F.col("emission")).select(_LEGS)
+    return level.withColumn("root", F.col("emission")).select(_LEGS)
+
+
+def _exchanged(
+    tree: DataFrame, first: DataFrame, children: DataFrame, depth: int, found: Sequence[Exchange]
+) -> DataFrame:
+    """The trees, those with emissions to be exchanged made again."""
+    roots = sorted({leg.root for each in found for leg in each})
+    which = F.broadcast(local_rows(tree.sparkSession, [(root,) for root in roots], "root bigint"))
+    theirs = exchanged(first.join(which, "root", "left_semi"), found)
+    again = _trees(theirs, exchanged(children, found), depth)
+    return tree.join(which, "root", "left_anti").select(_LEGS).unionByName(again)
+
+
+def _trees(level: DataFrame, children: DataFrame, depth: int) -> DataFrame:
+    """Every tuple of every root's tree: level by level, from the first. `depth`: levels, 0 for unknown."""
     found: list[DataFrame] = []
     for _ in range(depth or MOST_IN_A_ROW):
         # Each level's plan would hold those of all above it, and the driver would take minutes over them: so each is
@@ -283,7 +313,9 @@ def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame, depth: int) -> D
 # --- marks ------------------------------------------------------------------------------------------------------------
 
 
-def _marks(said: DataFrame, tree: DataFrame, lived: DataFrame, ends: DataFrame, torn: DataFrame) -> DataFrame:
+def _marks(
+    told: DataFrame, settles: DataFrame, tree: DataFrame, lived: DataFrame, *, ends: DataFrame, torn: DataFrame
+) -> DataFrame:
     """The table marks. `lived`: lives; `ends`: by run, how far it was recorded; `torn`: tasks that lack something."""
     senders = lived.selectExpr("n as sender", "run", "ahead", "torn as guessed")
     torn = torn.withColumn("missed", F.lit(True))
@@ -295,7 +327,7 @@ def _marks(said: DataFrame, tree: DataFrame, lived: DataFrame, ends: DataFrame, 
     doubted = f"if(doubt = {LOW} and (guessed or missed is not null), array('lost', 'unheard'), array('lost'))"
     what = f"explode(if({_BEHIND_CUT} and not later, array('unheard'), {doubted})) as what"
     lost = nowhere.selectExpr("run", "root", what, "t", *_of_edge("doubt"))
-    parts = [*_of_spouts(said, lived), made, lost, _settled(said, timed, lived)]
+    parts = [told, made, lost, _settled(settles, timed, lived)]
     return reduce(lambda one, two: one.unionByName(two), parts).select(_NAMES)
 
 
@@ -303,7 +335,7 @@ def _of_edge(doubt: str) -> tuple[str, ...]:
     return ("edge", *_NO_EDGE[1:], doubt)
 
 
-def _of_spouts(said: DataFrame, lived: DataFrame) -> list[DataFrame]:
+def _of_spouts(said: DataFrame, lived: DataFrame) -> DataFrame:
     """Emissions of spouts with a message id, and what each was told of it: the n-th end is that of the n-th emit."""
     clock = lived.select("n", "ahead")
     rows = said.where("role = 'spout' and (kind = 'emit' and id is not null or kind in ('ack', 'fail'))")
@@ -325,17 +357,20 @@ def _of_spouts(said: DataFrame, lived: DataFrame) -> list[DataFrame]:
     )
     told = known.selectExpr("run", "root", "me as task", "id", what).where("t is not null")
     names = ("run", "root", "what", "t", _NO_EDGE[0], "task", "if(first, id, null) as id", f"{CERTAIN} as doubt")
-    return [told.selectExpr(*names)]
+    return told.selectExpr(*names)
 
 
-def _settled(said: DataFrame, legs: DataFrame, lived: DataFrame) -> DataFrame:
+def _settles(said: DataFrame, lived: DataFrame) -> DataFrame:
+    """What bolts said of the tuples they were given, each an edge."""
+    rows = said.where("role = 'bolt' and kind in ('ack', 'fail')").join(lived.select("n", "ahead"), "n")
+    return rows.selectExpr("xxhash64(conv, id) as edge", "kind", "at - ahead as settled_t")
+
+
+def _settled(settles: DataFrame, legs: DataFrame, lived: DataFrame) -> DataFrame:
     """Tuples that bolts settled, and those that died with their task: its life ended, and it had not settled them.
 
     Of others, those whose end may stand behind the cut of a recording.
     """
-    clock = lived.select("n", "ahead")
-    rows = said.where("role = 'bolt' and kind in ('ack', 'fail')")
-    settles = rows.join(clock, "n").selectExpr("xxhash64(conv, id) as edge", "kind", "at - ahead as settled_t")
     over = lived.where("over").selectExpr("n as receiver", "last")
     unheard = f"{_BEHIND_CUT} as unheard"
     had = legs.where("receiver is not null").selectExpr("run", "root", "edge", "receiver", "doubt", "t", unheard)
