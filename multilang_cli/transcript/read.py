@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import stat
 import zlib
@@ -30,6 +29,7 @@ from multilang_cli.transcript.format import (
     decode_plain_lines,
 )
 from multilang_cli.transcript.reader import ConversationReader, reader_of
+from multilang_cli.transcript.unpacking import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ LINES_TOGETHER = 4
 _OPENING = b'{"transcript":'
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_UNPACKABLE = (EOFError, zlib.error, gzip.BadGzipFile)
+_UNPACKABLE = (EOFError, zlib.error)
 LONGEST_LINE = 256 * 1024 * 1024
 """Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
 PIECE_OF_LINE = 1024 * 1024
@@ -172,7 +172,7 @@ def _part(path: Path | str) -> int:
 
 
 @contextmanager
-def _opened(path: Path | str) -> Iterator[BufferedReader | gzip.GzipFile]:
+def _opened(path: Path | str) -> Iterator[BufferedReader]:
     """The file, or what was compressed there. Raises TranscriptError for what is no file and has no end, or zstd's."""
     with Path(path).open("rb") as file:
         # A terminal ends where its user says so.
@@ -182,8 +182,8 @@ def _opened(path: Path | str) -> Iterator[BufferedReader | gzip.GzipFile]:
         if begin.startswith(_ZSTD):
             raise TranscriptError(str(path), 0, "compressed by zstd, which only `mlcheck audit` reads: unpack it first")
         if begin.startswith(_GZIP):
-            with gzip.open(file) as unpacked:
-                yield unpacked
+            with unpacked(file) as content:
+                yield content
         else:
             yield file
 
@@ -191,7 +191,7 @@ def _opened(path: Path | str) -> Iterator[BufferedReader | gzip.GzipFile]:
 class _Source:
     """Lines of a file, as bytes: many at a time where they are short. `torn`: what was compressed there is damaged."""
 
-    def __init__(self, file: BufferedReader | gzip.GzipFile) -> None:
+    def __init__(self, file: BufferedReader) -> None:
         self._file = file
         self._rest = b""
         self.torn: Exception | None = None

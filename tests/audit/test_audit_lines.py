@@ -101,6 +101,8 @@ def _gz(*lines: int) -> bytes:
     [
         (_gz(1, 2) + _gz(3), 3, ""),
         (_gz(1, 2) + bytes(512) + _gz(3) + bytes(512), 3, ""),
+        (_gz(1, 2, 3) + bytes(5000), 3, "more than 512 zeros"),
+        (_gz(1, 2) + bytes(20_000) + _gz(3), 2, "more than 512 zeros"),
         (b"", 0, ""),
         (bytes(512), 0, "incorrect header check"),
         (_gz(1, 2, 3)[:-8] + bytes(8), 3, "incorrect data check"),
@@ -108,7 +110,18 @@ def _gz(*lines: int) -> bytes:
         (_gz(*range(1, 5000))[:-100], 4000, "the file ends amid a frame"),
         (_gz(*range(1, 5000)).replace(_gz(*range(1, 5000))[9000:9060], b"\xff" * 60), 4000, "invalid distance"),
     ],
-    ids=["members", "zeros", "empty", "nothing but zeros", "checksum", "garbage", "cut", "damaged"],
+    ids=[
+        "members",
+        "zeros",
+        "many zeros",
+        "many zeros amid",
+        "empty",
+        "nothing but zeros",
+        "checksum",
+        "garbage",
+        "cut",
+        "damaged",
+    ],
 )
 def test_all_that_can_be_unpacked_of_a_gzip_is_read(tmp_path: Path, file: bytes, kept: int, fault: str) -> None:
     (tmp_path / "made.gz").write_bytes(file)

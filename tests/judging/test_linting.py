@@ -114,6 +114,7 @@ def rewrite(path: Path, damage: str) -> None:
             "cut": data[:-9],
             "cut before the end line": b"".join(lines[:-1])[:-9],
             "zeros behind": data + bytes(5000),
+            "zeros behind gzip": packed + bytes(5000),
             "crc": packed[:-8] + bytes(4) + packed[-4:],
             "gzip cut": packed[:-8],
             "not utf-8 behind": data + b"\xff\n",
@@ -122,7 +123,17 @@ def rewrite(path: Path, damage: str) -> None:
     )
 
 
-DAMAGES = ["no end", "cut", "cut before the end line", "zeros behind", "crc", "gzip cut", "not utf-8 behind", "nested"]
+DAMAGES = [
+    "no end",
+    "cut",
+    "cut before the end line",
+    "zeros behind",
+    "zeros behind gzip",
+    "crc",
+    "gzip cut",
+    "not utf-8 behind",
+    "nested",
+]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import stat
 import zlib
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import zstandard
 
 from multilang_cli.audit.parsing import FAULT
+from multilang_cli.transcript.unpacking import unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,10 +25,6 @@ MOST_BYTES = 8 * 1024 * 1024
 """Bytes of the lines of a batch, about."""
 LONGEST_KEPT_LINE = 256 * 1024 * 1024
 """Bytes of a line that are kept."""
-_UNPACKED_BYTES = 16 * 1024
-"""Bytes that are unpacked at a time: zstd makes thousands of one."""
-_GZIP = 31
-"""How zlib is told that what it unpacks has gzip's header and checksum."""
 _BLOCK = 512 * 1024
 """Bytes of a plain file that are read at a time."""
 TIMES_UNPACKED, LEAST_UNPACKED = 200, 8 * 1024 * 1024
@@ -54,11 +50,11 @@ def packed(path: str, content: bytes | None = None) -> Iterator[bytes]:
     try:
         with (
             Path(path).open("rb") if content is None else io.BytesIO(content) as file,
-            _unpacked(path, file) as unpacked,
+            _unpacked(path, file) as content_file,
         ):
             left = max(LEAST_UNPACKED, TIMES_UNPACKED * file.seek(0, io.SEEK_END))
             file.seek(0)
-            for line in iter(partial(unpacked.readline, LONGEST_KEPT_LINE), b""):
+            for line in iter(partial(content_file.readline, LONGEST_KEPT_LINE), b""):
                 left -= len(line)
                 if left < 0:
                     raise ValueError(f"it is more than {TIMES_UNPACKED} times its size")
@@ -134,68 +130,6 @@ def _fault(done: str, error: Exception) -> LineFault:
 
 
 def _unpacked(path: str, file: IO[bytes]) -> IO[bytes]:
-    return io.BufferedReader(_Unpacked(file, gzipped=path.endswith(".gz")), 1 << 20)
-
-
-class _Unpacked(io.RawIOBase):
-    """Reader of a file of gzip members or zstd frames.
-
-    The library of zstd says nothing where the file was cut; that of gzip gives nothing of what it unpacked before it
-    came to what is damaged.
-    """
-
-    def __init__(self, file: IO[bytes], *, gzipped: bool) -> None:
-        self._file = file
-        self._gzipped = gzipped
-        self._begun = False
-        self._frame: Any = None
-        self._packed = self._ready = b""
-        self._fault: Exception | None = None
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Unpack into `buffer`; how many bytes, 0 at the end. Raises what is wrong behind all that can be had."""
-        while not self._ready:
-            if self._fault is not None:
-                raise self._fault
-            self._packed = self._packed or self._file.read(_UNPACKED_BYTES)
-            if not self._packed:
-                if self._frame is not None:
-                    raise EOFError("the file ends amid a frame")
-                return 0
-            self._unpack()
-        size = min(len(buffer), len(self._ready))
-        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
-        return size
-
-    def _unpack(self) -> None:
-        if self._frame is None:
-            if self._gzipped and self._begun:
-                # Zeros may stand behind a member: what fills blocks of a tape.
-                self._packed = self._packed.lstrip(b"\0")
-                if not self._packed:
-                    return
-            self._begun = True
-            self._frame = zlib.decompressobj(_GZIP) if self._gzipped else zstandard.ZstdDecompressor().decompressobj()
-        before = self._frame.copy() if self._gzipped else self._frame
-        try:
-            self._ready = self._frame.decompress(self._packed)
-        except _FAULTS as error:
-            self._fault = error
-            self._ready = _until_fault(before, self._packed)
-            return
-        self._packed = self._frame.unused_data
-        if self._frame.eof:
-            self._frame = None
-
-
-def _until_fault(unpacker: Any, packed: bytes) -> bytes:
-    """All that can be had of packed bytes of which some are wrong; of a zstd frame nobody knows any more."""
-    found = bytearray()
-    with suppress(*_FAULTS):
-        for at in range(len(packed)):
-            found += unpacker.decompress(packed[at : at + 1])
-    return bytes(found)
+    if path.endswith(".gz"):
+        return unpacked(file)
+    return unpacked(file, lambda: zstandard.ZstdDecompressor().decompressobj(), _FAULTS)
