@@ -41,7 +41,7 @@ from multilang_cli.audit.store.manifest import (
     states,
 )
 from multilang_cli.audit.store.parquet_files import commented_schema, read_batches, tuples_of, write_batches
-from multilang_cli.audit.store.stored import StoredTables, read_pieces, stored_tables
+from multilang_cli.audit.store.stored import StoredTables, check_stored, read_pieces, stored_tables
 from multilang_cli.audit.stored_state import Gone, OwnTable, Stored, StoredState
 from multilang_cli.audit.tables import TABLES
 from multilang_cli.transcript.given import NO_SECRETS
@@ -104,6 +104,8 @@ def run(
             say("nothing is new: the tables of the run before are those of these files")
             return stored_tables(spark, folder)
         usable = before if alike else None
+        if usable is not None:
+            check_stored(folder, usable)
         work = _Work(spark, plan, folder, new_name(number + 1), _stored(usable, inputs))
         work.all(progress or _saying(say))
         kept = usable.inputs if usable else {}

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from multilang_cli.audit.columns import Table, TableColumn
 from multilang_cli.audit.store import parquet_files
-from multilang_cli.audit.store.manifest import StoredPiece
+from multilang_cli.audit.store.manifest import FOLDER, Manifest, ManifestError, StoredPiece
+from multilang_cli.audit.store.stored import stored_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 TABLE = Table(
@@ -65,3 +68,56 @@ def test_rows_that_later_ones_replaced_are_not_read(tmp_path: Path) -> None:
     pieces = StoredPiece("made/a", "file", ("a",)), StoredPiece("made/b")
     read = parquet_files.read_batches(str(tmp_path), pieces, TABLE.columns, ("line",), of={"line": (1, 2)})
     assert list(parquet_files.tuples_of(read)) == [(1,), (2,)]
+
+
+def _put(table: pa.Table) -> Callable[[Path], None]:
+    return lambda path: pq.write_table(table, path)
+
+
+def _put_damaged(path: Path) -> None:
+    pq.write_table(pa.Table.from_batches(batches("a", 9)), path)
+    data = bytearray(path.read_bytes())
+    data[4:64] = b"\xff" * 60
+    path.write_bytes(data)
+
+
+_NO_TEXT = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff\xfe"]).buffers())
+
+
+def _put_garbage(path: Path) -> None:
+    path.write_bytes(b"garbage" * 9)
+
+
+FORGED: dict[str, Callable[[Path], None]] = {
+    "garbage": _put_garbage,
+    "empty": lambda path: path.touch(),
+    "pipe": os.mkfifo,
+    "folder": lambda path: path.mkdir(),
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "damaged pages": _put_damaged,
+    "types": _put(pa.table({"file": [1], "line": ["x"], "tasks": [True]})),
+    "lists": _put(pa.table({"file": [["a"]], "line": [[1]], "tasks": [[[1]]]})),
+    "columns": _put(pa.table({"file": ["a"]})),
+    "no utf-8": _put(pa.table({"file": _NO_TEXT, "line": [1], "tasks": pa.array([[1]], pa.list_(pa.int32()))})),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_what_no_audit_has_written_is_refused_by_its_name(kind: str, tmp_path: Path) -> None:
+    """Who packed the folder may have put anything there, and a disk may have damaged it."""
+    (tmp_path / "made").mkdir()
+    FORGED[kind](tmp_path / "made" / "part-00000.parquet")
+    with pytest.raises(ManifestError, match=r"made.* can't be read: .*; give --overwrite"):
+        list(parquet_files.tuples_of(parquet_files.read_batches(str(tmp_path), [StoredPiece("made")], TABLE.columns)))
+
+
+@pytest.mark.parametrize("kind", ["garbage", "pipe", "columns"])
+def test_tables_that_spark_reads_are_looked_at_before(kind: str, tmp_path: Path) -> None:
+    no_spark: Any = None
+    (tmp_path / FOLDER).mkdir()
+    manifest = Manifest(tables={"events": (StoredPiece("events/1"),)})
+    (tmp_path / FOLDER / "000001.json").write_bytes(msgspec.json.encode(manifest))
+    (tmp_path / "events" / "1").mkdir(parents=True)
+    FORGED[kind](tmp_path / "events" / "1" / "part-00000.parquet")
+    with pytest.raises(ManifestError, match=r"part-00000\.parquet can't be read"):
+        stored_tables(no_spark, str(tmp_path))

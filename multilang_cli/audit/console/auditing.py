@@ -71,7 +71,10 @@ def audit_given(flags: AuditFlags) -> int:
         _WHAT, flags.master, settings, quiet=not flags.spark_log, size=size, keep=True, meanwhile=_NEEDED
     ) as spark:
         plan = AuditPlan(_found(flags.inputs, spark), storm, GIVEN.told(), table_format)
-        result = _audit(spark, plan, flags, reports)
+        try:
+            result = _audit(spark, plan, flags, reports)
+        except ManifestError as error:
+            raise CommandError(f"{_WHAT}: {error}.") from None
     return result.exit_code
 
 
@@ -108,11 +111,8 @@ def _audit(spark: SparkSession, plan: AuditPlan, flags: AuditFlags, reports: Seq
     from multilang_cli.audit.stages.answer import answer_of  # noqa: PLC0415
 
     folder, limits = flags.output, _limits()
-    try:
-        with progress_line(verbose=False, quiet=not on_terminal()) as progress:
-            known = pipeline.run(spark, plan, folder, remark, overwrite=flags.overwrite, progress=progress)
-    except ManifestError as error:
-        raise CommandError(f"audit run: {error}.") from None
+    with progress_line(verbose=False, quiet=not on_terminal()) as progress:
+        known = pipeline.run(spark, plan, folder, remark, overwrite=flags.overwrite, progress=progress)
     answer = answer_of(known)
     result = result_of(known, plan, folder, limits, answer)
     for report in reports:

@@ -16,6 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.store.manifest import ManifestError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,10 @@ ROW_GROUP_BYTES = 64 * 1024 * 1024
 """Bytes of rows that become one row group, about: so many are kept until they are written."""
 _SPARKS = b"org.apache.spark.sql.parquet.row.metadata"
 """Where Spark finds what it wrote of columns, their comments too."""
+_UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""Errors of files that no audit has written so, or that were damaged since."""
+_LONGEST_REASON = 300
+"""Characters of such an error that are told."""
 _SPELT = {"bigint": "long", "int": "integer"}
 _UNIQUE = frozenset({"raw", "header", "values", "id", "seq", "line", "t"})
 """Columns that hardly have a value twice: a dictionary of them would be given up after it was made."""
@@ -93,6 +98,34 @@ def write_batches(batches: Iterable[pa.RecordBatch], folder: str, schema: pa.Sch
         pass
 
 
+def check_files(folder: str, pieces: Iterable[StoredPiece], columns: Sequence[TableColumn]) -> None:
+    """Look whether each file of a table in a folder of this machine is one of Parquet, with these columns.
+
+    A piece without a row may have no file. Raises ManifestError: who packed the folder may have put anything there.
+    """
+    for piece in pieces:
+        if piece.version is not None:
+            continue
+        for path in Path(folder, piece.folder).glob("*"):
+            if path.name.startswith((".", "_")):
+                continue
+            if not path.is_file():
+                raise _unreadable(path, "it is no file")
+            try:
+                missing = {each.name for each in columns}.difference(pq.read_schema(path).names)
+            except _UNREADABLE as error:
+                raise _unreadable(path, error) from None
+            if missing:
+                raise _unreadable(path, f"it lacks the column {min(missing)}")
+
+
+def _unreadable(path: Path | str, why: object) -> ManifestError:
+    told = " ".join(str(why).split())[:_LONGEST_REASON]
+    return ManifestError(
+        f"{path} can't be read: {told}; give --overwrite to make the tables anew, or choose another folder"
+    )
+
+
 def read_batches(
     folder: str,
     pieces: Iterable[StoredPiece],
@@ -102,16 +135,24 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a table's pieces, less what later ones replaced. `names`: of columns, all unless told.
 
-    `of`: by column, which of its values are wanted.
+    `of`: by column, which of its values are wanted. Raises ManifestError for what can't be read.
     """
     for piece in pieces:
         wants = {*names, piece.column, *(of or ())}
         schema = arrow_schema(each for each in columns if not names or each.name in wants)
-        rows = ds.dataset(f"{folder.rstrip('/')}/{piece.folder}", schema=schema, format="parquet")
+        place = f"{folder.rstrip('/')}/{piece.folder}"
+        check_files(folder, [piece], [each for each in columns if each.name in schema.names])
         conditions = [ds.field(name).isin(list(values)) for name, values in (of or {}).items()]
         if piece.gone:
             conditions.append(~ds.field(piece.column).isin(list(piece.gone)))
-        yield from rows.to_batches(columns=list(names) or None, filter=reduce(and_, conditions) if conditions else None)
+        chosen = reduce(and_, conditions) if conditions else None
+        try:
+            rows = ds.dataset(place, schema=schema, format="parquet")
+            for batch in rows.to_batches(columns=list(names) or None, filter=chosen):
+                batch.validate(full=True)
+                yield batch
+        except _UNREADABLE as error:
+            raise _unreadable(place, error) from None
 
 
 def tuples_of(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:

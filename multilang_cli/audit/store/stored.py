@@ -16,7 +16,7 @@ from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart, count
 from multilang_cli.audit.store.delta_tables import read_delta
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.store.manifest import ManifestError, newest
-from multilang_cli.audit.store.parquet_files import read_batches, tuples_of
+from multilang_cli.audit.store.parquet_files import check_files, read_batches, tuples_of
 from multilang_cli.audit.tables import LEDGER, ROOTS, TABLES
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from multilang_cli.audit.columns import Table
-    from multilang_cli.audit.store.manifest import StoredPiece
+    from multilang_cli.audit.store.manifest import Manifest, StoredPiece
 
 
 class TreeCount(NamedTuple):
@@ -172,12 +172,20 @@ class StoredTables(dict[str, "DataFrame"]):
         return [LedgerCount(conv, *(found[conv, name] for name in verdicts)) for conv in {conv for conv, _ in found}]
 
 
+def check_stored(folder: str, manifest: Manifest) -> None:
+    """Look whether all files of the tables can be read, if they are on this machine. Raises ManifestError."""
+    for name, pieces in manifest.tables.items():
+        if name in TABLES and not is_url(folder):
+            check_files(folder, pieces, TABLES[name].columns)
+
+
 def stored_tables(spark: SparkSession, folder: str) -> StoredTables:
     """Every table by its name. Raises ManifestError if there are none."""
     folder = here(folder)
     manifest = newest(spark, folder)
     if manifest is None:
         raise ManifestError(f"there are no tables of an audit in {folder}")
+    check_stored(folder, manifest)
     found = StoredTables(spark, folder, manifest.tables)
     for name, pieces in manifest.tables.items():
         if name in TABLES:
