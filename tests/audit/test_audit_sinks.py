@@ -12,6 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from multilang_cli.audit.console.watching import WatchFlags, watch_given
 from multilang_cli.audit.watch import sinks
@@ -72,6 +73,25 @@ def test_a_webhook_is_asked_again_and_told_once_it_answers() -> None:
     assert len(told) == 2
     [alert, _] = json.loads(told[-1])
     assert (alert["id"], alert["open_component"], alert["open_task"]) == ("00ff", "split", 3)
+
+
+def test_texts_of_a_recording_are_bounded_wherever_they_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kafka and webhooks refuse what is too large, and the watch would end there each time that it is started."""
+    huge = "\x1b" * 20_000
+    alert = structs.replace(LOST, topology=huge, component=huge, run=huge, message_id=huge, open_id=huge, why=huge)
+    with server(200) as (url, told):
+        sink_of(url).tell(NO_SPARK, [alert] * 100, COUNTS)
+    assert len(told) > 1
+    assert sum(len(json.loads(body)) for body in told) == 100
+    assert max(map(len, told)) < 1024 * 1024
+    sink_of("console").tell(NO_SPARK, [alert], COUNTS)
+    [line] = capsys.readouterr().out.splitlines()
+    assert len(line) < 64 * 1024
+    assert json.loads(line)["id"] == LOST.id
+    sink_of(f"prometheus={tmp_path / 'made.prom'}").tell(NO_SPARK, [alert], {(huge, huge, "lost"): 1})
+    assert (tmp_path / "made.prom").stat().st_size < 64 * 1024
 
 
 @contextmanager

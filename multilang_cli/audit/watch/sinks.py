@@ -17,12 +17,14 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 import msgspec
+from msgspec.structs import asdict, replace
 
+from multilang_cli.protocol.words.shortening import bounded
 from multilang_cli.reports.escape import escape, escape_json
 from multilang_cli.reports.formats.registry import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -33,6 +35,10 @@ KINDS = "console, kafka://HOST:PORT/TOPIC, https://..., prometheus=FILE"
 ANSWER_SECONDS = 10.0
 """Seconds that a webhook has to answer."""
 _PLAIN = re.compile(r"[!-~]+")
+MOST_OF_TEXT = 1000
+"""Characters of a text of an alert that are told: names are a recording's, and Kafka takes no message over 1 MB."""
+MOST_TOLD = 512 * 1024
+"""Bytes of alerts that are posted together, about."""
 PAUSES = (1.0, 4.0)
 """Seconds before it is asked again."""
 Told = tuple[str, str, str]
@@ -81,7 +87,22 @@ def sink_of(text: str) -> AlertSink:
 
 
 def _line(alert: Alert) -> str:
-    return escape_json(msgspec.json.encode(alert).decode())
+    texts = {name: bounded(value, MOST_OF_TEXT) for name, value in asdict(alert).items() if isinstance(value, str)}
+    return escape_json(msgspec.json.encode(replace(alert, **texts)).decode())
+
+
+def _together(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Lines in lists that a webhook takes."""
+    kept: list[str] = []
+    size = 0
+    for line in lines:
+        kept.append(line)
+        size += len(line)
+        if size >= MOST_TOLD:
+            yield kept
+            kept, size = [], 0
+    if kept:
+        yield kept
 
 
 class Console:
@@ -136,10 +157,11 @@ class Webhook:
         self._url = parts._replace(netloc=bare if port is None else f"{bare}:{port}", fragment="").geturl()
 
     def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:  # noqa: ARG002
-        """Post them, thrice if need be."""
-        if not alerts:
-            return
-        body = f"[{','.join(map(_line, alerts))}]".encode()
+        """Post them in lists, each thrice if need be."""
+        for lines in _together(map(_line, alerts)):
+            self._post(f"[{','.join(lines)}]".encode())
+
+    def _post(self, body: bytes) -> None:
         asked = Request(self._url, body, self._headers)  # noqa: S310 (http or https)
         for pause in (*PAUSES, None):
             try:
@@ -177,4 +199,4 @@ class PrometheusFile:
 
 
 def _label(value: str) -> str:
-    return escape(value).replace("\\", "\\\\").replace('"', '\\"')
+    return escape(bounded(value, MOST_OF_TEXT)).replace("\\", "\\\\").replace('"', '\\"')
