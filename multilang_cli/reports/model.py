@@ -156,10 +156,14 @@ class CoverageReport(_Value, frozen=True, kw_only=True):
 
 
 class TakenTuple(_Value, frozen=True):
-    """A tuple that a bolt takes, which failed the made-up one: its values as JSON, and how the suite ends with it."""
+    """A tuple that a bolt takes, which failed the made-up one: its values as JSON, and how the suite ends with it.
+
+    Or what another `option` says of one that left all open.
+    """
 
     values: str
     told: str
+    option: str = "--tuple"
 
 
 class RunResult(_Value, frozen=True, kw_only=True):

@@ -76,3 +76,27 @@ def test_none_is_looked_for_where_one_is_declared_or_the_made_up_one_taken(
 
 def test_what_it_takes_is_in_the_report(tmp_path: Path) -> None:
     assert again(tmp_path, TWO).takes == TakenTuple('["some text", 7]', "PASS, 1 case passed")
+
+
+ON_TICK = """if tup["stream"] != "__tick":
+        held = [*globals().get("held", []), tup["id"]]
+        continue
+    for id_ in globals().pop("held", []): say('{"command":"ack","id":"%s"}\\nend\\n' % id_)"""
+
+
+@pytest.mark.parametrize(
+    ("deed", "declared", "option"),
+    [
+        (ON_TICK, {"samples": (["a"],)}, "--settles"),
+        (ON_TICK, {}, "--settles"),
+        ("continue", {"samples": (["a"],)}, None),
+        (ON_TICK, {"samples": (["a"],), "settles": "after-2"}, None),
+    ],
+    ids=["at a tick", "at a tick, undeclared", "never", "as is declared"],
+)
+def test_who_leaves_all_open_is_asked_whether_a_tick_settles_them(
+    tmp_path: Path, deed: str, declared: dict[str, Any], option: str | None
+) -> None:
+    takes = again(tmp_path, deed, kind="bolt", **declared).takes
+    assert (takes and takes.option) == option
+    assert takes is None or takes.values == "on-tick"

@@ -280,7 +280,8 @@ def _show_way_out(page: Page, trouble: Trouble, room: Room, result: RunResult) -
     for line in cause.code.splitlines():
         page.line(line, "bold", indent=SCREEN_HANG)
     if result.takes is not None:
-        told = f"--tuple {shlex.quote(result.takes.values)}; with that {result.takes.told}"
+        given = shlex.quote(result.takes.values)
+        told = f"{result.takes.option} {given}; with that {result.takes.told}"
         page.para(
             room.cut(page, told, SCREEN_HANG), label="Takes", label_style="bold green", indent=2, hang=SCREEN_HANG
         )

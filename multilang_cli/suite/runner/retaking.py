@@ -1,4 +1,4 @@
-"""Other tuples for a bolt, behind the suite: one that it takes where it refused ours, and those that it can't take."""
+"""A bolt asked behind the suite: which tuple it takes, if a tick settles what it left open, what it can't take."""
 
 from __future__ import annotations
 
@@ -18,44 +18,70 @@ from multilang_cli.subject.samples import has_samples
 from multilang_cli.suite.probing.taken import taken_tuple
 from multilang_cli.suite.probing.varied import not_taken
 from multilang_cli.suite.runner.suite_run import planned, result_of
+from multilang_cli.suite.steps.settling import FORGETS
 from multilang_cli.terminal.exits import ExitCode
 
 if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
+    from multilang_cli.subject.options import Component
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.runner.playing import Progress
 
 _REFUSES = frozenset({"dies-of-a-made-up-tuple", "fails-a-made-up-tuple"})
 """Causes of who would take another tuple."""
+_PLAIN = "bolt.settle.once"
+"""The case in which a bolt is fed, and does no more than settle."""
 
 
 def with_taken(subject: Subject, result: RunResult, progress: Progress | None = None) -> RunResult:
-    """The result with a tuple that the bolt takes, and how it fares with that; its verdict stays what it is.
+    """The result with what a bolt takes, or when it settles, where it refused our tuple, or left all of them open.
 
-    Nobody said that such tuples come, so what is found with it is for its user to look at.
+    Nobody said so, so its verdict stays what it is, and what is found with that is for its user to look at.
     """
-    component = subject.component
-    if has_samples(component) or component.sources or component.testee or component.kind != "bolt":
+    component, first = subject.component, next(iter(troubles_of(result)), None)
+    if first is None or component.testee or component.kind != "bolt":
         return result
-    if result.exit_code != ExitCode.INCONCLUSIVE:
-        return result
-    if not any(trouble.cause.id in _REFUSES for trouble in troubles_of(result)[:1]):
-        return result
+    made_up = not (has_samples(component) or component.sources)
     try:
-        values = taken_tuple(subject)
+        if made_up and result.exit_code == ExitCode.INCONCLUSIVE and first.cause.id in _REFUSES:
+            return _with(result, _taken(subject, progress))
+        if first.cause.id == FORGETS and _PLAIN in {each.id for each in first.subjects} and not component.settles:
+            return _with(result, _settled_on_tick(subject) if first.verdict != "fail" else None)
     except (KeyboardInterrupt, LaunchError):
-        return result
+        pass
+    return result
+
+
+def _with(result: RunResult, taken: TakenTuple | None) -> RunResult:
+    return result if taken is None else msgspec.structs.replace(result, takes=taken)
+
+
+def _taken(subject: Subject, progress: Progress | None) -> TakenTuple | None:
+    values = taken_tuple(subject)
     if values is None:
-        return result
-    taking = msgspec.structs.replace(component, made_up=tuple(values), known_failures="")
+        return None
+    again = _played(subject, msgspec.structs.replace(subject.component, made_up=tuple(values)), (), progress)
+    return None if again is None else TakenTuple(json.dumps(values, ensure_ascii=False), _told(again))
+
+
+def _settled_on_tick(subject: Subject) -> TakenTuple | None:
+    again = _played(subject, msgspec.structs.replace(subject.component, settles="on-tick"), (_PLAIN,))
+    if again is None or again.exit_code != ExitCode.CONFORMANT or troubles_of(again):
+        return None
+    return TakenTuple("on-tick", f"it settles what {_PLAIN} feeds it, once a tick comes", "--settles")
+
+
+def _played(
+    subject: Subject, component: Component, include: tuple[str, ...], progress: Progress | None = None
+) -> RunResult | None:
+    """The result of the suite, or the cases of it that are named, with another declaration; None if interrupted."""
     options = msgspec.structs.replace(subject.options, write_known_failures="")
+    options = msgspec.structs.replace(options, include=include or options.include)
+    component = msgspec.structs.replace(component, known_failures="")
     with scratch(".taken-", subject.record) as folder:
-        run = planned(msgspec.structs.replace(subject, component=taking, options=options, record=folder))
+        run = planned(msgspec.structs.replace(subject, component=component, options=options, record=folder))
         run.go(progress)
-    if run.circumstances.interrupted:
-        return result
-    taken = TakenTuple(json.dumps(values, ensure_ascii=False), _told(result_of(run)))
-    return msgspec.structs.replace(result, takes=taken)
+    return None if run.circumstances.interrupted else result_of(run)
 
 
 def with_not_taken(subject: Subject, result: RunResult) -> RunResult:
