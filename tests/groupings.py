@@ -66,6 +66,6 @@ def choices(storm: str, texts: Sequence[str]) -> list[dict[str, Any]]:
             if key not in ready:
                 wheres = [ChooserContext(fields, tuple(range(many)), version, dice()) for many in range(1, MOST + 1)]
                 ready[key] = [chooser(Grouping(kind, fields), where) for where in wheres]
-            answer[name] = [each.choose(values)[0] for each in ready[key]]
+            answer[name] = [each(values)[0] for each in ready[key]]
         found.append(answer)
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from functools import lru_cache
 from itertools import chain, cycle, islice
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.protocol.storm.java_hash import combined_hash, java_hash, values_hash
 from multilang_cli.protocol.words.rulebook import covers
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import StormVersion
     from multilang_cli.topology.model import Grouping
 
+    Chooser = Callable[[Sequence[Json]], tuple[int, ...]]
+
 LOAD_AWARE_OFF = "topology.disable.loadaware.messaging"
 """The key of conf that brings back plain round robin for shuffles."""
 
@@ -34,14 +36,6 @@ _WORDS, _WORD = 16_384, 64
 
 class GroupingError(Exception):
     """Storm's collector throws at such an emit, which ends the worker. Its str is the Java exception's text."""
-
-
-class Chooser(Protocol):
-    """Chooses among the tasks of one consumer of one stream. One for each executor that emits: some count."""
-
-    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:
-        """The task ids for a tuple; `values` as Storm has them (``java_values``). Raises GroupingError."""
-        ...
 
 
 class ChooserContext(NamedTuple):
@@ -63,29 +57,32 @@ class ChooserContext(NamedTuple):
 
 
 def chooser(grouping: Grouping, where: ChooserContext) -> Chooser | None:
-    """The chooser of a grouping; None for DIRECT, where the emit names the task.
+    """The chooser of a grouping: it gives the task ids for the values of a tuple, as Storm has them (``java_values``).
 
-    Raises ValueError for a field that the stream has not, and if there are no targets.
+    One for each consumer of one stream of one executor that emits, for some count; it raises GroupingError. None for
+    DIRECT, where the emit names the task. Raises ValueError for a field that the stream has not, and if there are no
+    targets.
     """
     targets = tuple(sorted(where.targets))
     if not targets:
         raise ValueError("a grouping needs a task to choose")
     local = tuple(sorted(where.local)) or targets
     match grouping.type:
-        case "ALL":
-            return _Always(targets)
-        case "GLOBAL":
-            return _Always(targets[:1])
+        case "ALL" | "GLOBAL":
+            chosen = targets if grouping.type == "ALL" else targets[:1]
+            return lambda _: chosen
         case "NONE":
-            return _Anyone(targets, where.random)
+            return _anyone(targets, where.random)
         case "SHUFFLE" | "LOCAL_OR_SHUFFLE":
             return _shuffle(targets if grouping.type == "SHUFFLE" else local, local, where)
         case "FIELDS":
-            return _Fields(grouping.fields, targets, where)
+            return _Fields(grouping.fields, targets, where).choose
         case "PARTIAL_KEY":
-            return _PartialKey(grouping.fields, targets, where)
+            return _PartialKey(grouping.fields, targets, where).choose
         case "CUSTOM":
-            return _Custom(where.custom)
+            if where.custom is None:
+                raise ValueError("a custom grouping needs somebody to be asked")
+            return where.custom
         case "DIRECT":
             return None
 
@@ -94,13 +91,13 @@ def _shuffle(targets: tuple[int, ...], local: tuple[int, ...], where: ChooserCon
     """As each version shuffles. Nobody is taken for overloaded: then 2.x stays in the worker while it has targets."""
     version, random = where.version.id, where.random
     if covers("<1.0", version):
-        return _Turns(_rounds(targets, random))
+        return _turns(_rounds(targets, random))
     if where.conf.get(LOAD_AWARE_OFF):
-        return _Turns(cycle(_shuffled(targets, random)))
+        return _turns(cycle(_shuffled(targets, random)))
     if covers("<2.0", version):
-        return _Anyone(targets, random)
+        return _anyone(targets, random)
     size = 1 if len(local) == 1 else max(_RING_SIZE, _RING_FOR_EACH * len(targets))
-    return _Turns(cycle(_shuffled(tuple(islice(cycle(local), size)), random)))
+    return _turns(cycle(_shuffled(tuple(islice(cycle(local), size)), random)))
 
 
 def _shuffled(targets: tuple[int, ...], random: Random) -> list[int]:
@@ -112,43 +109,13 @@ def _rounds(targets: tuple[int, ...], random: Random) -> Iterator[int]:
     return chain.from_iterable(iter(lambda: _shuffled(targets, random), None))
 
 
-class _Always:
-    def __init__(self, tasks: tuple[int, ...]) -> None:
-        self._tasks = tasks
-
-    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:  # noqa: ARG002 (they don't matter)
-        """All of its tasks, whatever the values are."""
-        return self._tasks
+def _anyone(targets: tuple[int, ...], random: Random) -> Chooser:
+    answers = [(task,) for task in targets]
+    return lambda _: random.choice(answers)
 
 
-class _Anyone:
-    def __init__(self, tasks: tuple[int, ...], random: Random) -> None:
-        self._answers = [(task,) for task in tasks]
-        self._choice = random.choice
-
-    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:  # noqa: ARG002 (they don't matter)
-        """One task, drawn."""
-        return self._choice(self._answers)
-
-
-class _Turns:
-    def __init__(self, turns: Iterator[int]) -> None:
-        self._next = turns.__next__
-
-    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:  # noqa: ARG002 (they don't matter)
-        """The task whose turn it is."""
-        return (self._next(),)
-
-
-class _Custom:
-    def __init__(self, asked: Callable[[Sequence[Json]], tuple[int, ...]] | None) -> None:
-        if asked is None:
-            raise ValueError("a custom grouping needs somebody to be asked")
-        self._asked = asked
-
-    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:
-        """The tasks that its own class chooses."""
-        return self._asked(values)
+def _turns(turns: Iterator[int]) -> Chooser:
+    return lambda _: (next(turns),)
 
 
 class _Keyed:
@@ -220,7 +187,7 @@ class Outgoing:
         self._component = {task: name for name, (tasks, _) in consumers.items() for task in tasks}
         self._direct = {name for name, (_, chooser) in consumers.items() if chooser is None}
         first = self._choosers[0] if len(self._choosers) == 1 else None
-        self.tasks = self._tasks if first is None else first.choose
+        self.tasks = first or self._tasks
         """Gives the task ids for an emit that names no task, by its values. Raises GroupingError."""
 
     def _tasks(self, values: Sequence[Json]) -> tuple[int, ...]:
@@ -228,7 +195,7 @@ class Outgoing:
         for each in self._choosers:
             if each is None:
                 raise GroupingError("Cannot do regular emit to direct stream")
-            found += each.choose(values)
+            found += each(values)
         return found
 
     def direct(self, task: int) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ def sent(kind: GroupingType, times: int, storm: str = "2.8.3", **more: Any) -> l
     grouping = Grouping(kind, ("key",) if kind in ("FIELDS", "PARTIAL_KEY") else ())
     made = chooser(grouping, where(storm, **more))
     assert made is not None
-    return [task for number in range(times) for task in made.choose([number])]
+    return [task for number in range(times) for task in made([number])]
 
 
 @pytest.mark.parametrize("storm", RECORDED["answers"])
@@ -124,7 +124,7 @@ def test_groupings_without_dice() -> None:
 def test_partial_key_evens_out_between_two_tasks() -> None:
     made = chooser(Grouping("PARTIAL_KEY", ("key",)), where())
     assert made is not None
-    counts = Counter(task for _ in range(100) for task in made.choose(["hot"]))
+    counts = Counter(task for _ in range(100) for task in made(["hot"]))
     assert sorted(counts.values()) == [50, 50]
 
 
@@ -132,7 +132,7 @@ def test_a_tuple_that_is_too_short_for_its_grouping() -> None:
     made = chooser(Grouping("FIELDS", ("b",)), where(fields=("a", "b")))
     assert made is not None
     with pytest.raises(GroupingError, match="Index 1 out of bounds for length 1"):
-        made.choose(["only a"])
+        made(["only a"])
 
 
 def test_an_emit_goes_to_every_consumer_and_a_direct_one_to_who_subscribed_so() -> None:
