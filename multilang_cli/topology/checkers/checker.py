@@ -51,6 +51,10 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
         """A task as sentences call it."""
         return f"{self.components.get(task, 'task')}, task {task}"
 
+    def gone(self, death: Died) -> set[int]:
+        """The tasks that a death took: an acker's alone, or all of a worker."""
+        return {death.task} if death.task else {task for task, at in self.workers.items() if at == death.worker}
+
 
 class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     """Verdict of a checker. `reason`: a sentence, "" on pass. `emissions`: numbers of those concerned."""
@@ -78,7 +82,6 @@ class Checker:
         self.facts = facts
         self.seen = 0
         self.t = 0.0
-        self.draining = False
         self._wrong: list[str] = []
         self._emissions: list[int] = []
         self._count = 0

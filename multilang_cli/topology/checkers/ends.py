@@ -36,9 +36,8 @@ class EndsOnce(Checker):
 
     def died(self, event: Died) -> None:
         """With a spout's worker, what it waited for is forgotten: its source has to replay."""
-        if event.task is None:
-            gone = {task for task, worker in self.facts.workers.items() if worker == event.worker}
-            self._open = {n: each for n, each in self._open.items() if each[0] not in gone}
+        gone = self.facts.gone(event)
+        self._open = {n: each for n, each in self._open.items() if each[0] not in gone}
 
     def finish(self) -> None:
         """Report what is still pending."""

@@ -51,8 +51,9 @@ class PendingLimit(Checker):
 
     def died(self, event: Died) -> None:
         """With a spout's worker, all that was pending is gone."""
+        gone = self.facts.gone(event)
         for tasks in self.facts.limits:
-            if event.task is None and self.facts.workers[tasks[0]] == event.worker:
+            if tasks[0] in gone:
                 self._pending[tasks] = 0
                 self._open = {n: group for n, group in self._open.items() if group != tasks}
 
@@ -150,9 +151,8 @@ class HeartbeatsInTime(Excusing):
     def died(self, event: Died) -> None:
         """Nobody answers any more for the tasks of that worker."""
         super().died(event)
-        for task, waiting in self._waiting.items():
-            if self.facts.workers.get(task) == event.worker and event.task is None:
-                waiting.clear()
+        for task in self.facts.gone(event) & self._waiting.keys():
+            self._waiting[task].clear()
 
     def beat(self, event: Beat) -> None:
         """One more to be answered, the answer to the oldest, or no answer."""

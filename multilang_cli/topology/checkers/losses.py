@@ -170,13 +170,12 @@ class AtLeastOnce(Checker):
 
     def died(self, event: Died) -> None:
         """Expect a replay of everything that a dead spout had pending, from its source."""
-        if event.task is None:
-            died = {task for task in self.facts.spouts if self.facts.workers.get(task) == event.worker}
-            self._completed.died(self.facts.components[task] for task in died)
-            for number, message in tuple(self._open.items()):
-                if message.task in died:
-                    del self._open[number]
-                    self._expect_replay(message, event.t, "with a worker that died")
+        died = self.facts.gone(event) & self.facts.spouts
+        self._completed.died(self.facts.components[task] for task in died)
+        for number, message in tuple(self._open.items()):
+            if message.task in died:
+                del self._open[number]
+                self._expect_replay(message, event.t, "with a worker that died")
 
     def phase(self, event: PhaseBegun) -> None:
         """From the drain on, no spout is asked for anything."""
@@ -272,11 +271,11 @@ class ReplayedOnce(Checker):
 
     def died(self, event: Died) -> None:
         """All that it waited for is to be replayed."""
-        if event.task is None:
-            for number, (task, key) in tuple(self._key_of.items()):
-                if self.facts.workers.get(task) == event.worker:
-                    del self._key_of[number]
-                    self._less(key, failed=True)
+        gone = self.facts.gone(event)
+        for number, (task, key) in tuple(self._key_of.items()):
+            if task in gone:
+                del self._key_of[number]
+                self._less(key, failed=True)
 
     def _less(self, key: tuple[str, ...], *, failed: bool) -> None:
         state = self._states[key]

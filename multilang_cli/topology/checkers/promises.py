@@ -237,11 +237,11 @@ class AtMostOnce(Checker):
 
     def died(self, event: Died) -> None:
         """Forget what a dead spout waited for: it may have been processed."""
-        if event.task is None:
-            for number, (task, id_) in tuple(self._open.items()):
-                if self.facts.workers.get(task) == event.worker:
-                    del self._open[number]
-                    self._over[self.facts.components[task], id_] = "was forgotten with its spout"
+        gone = self.facts.gone(event)
+        for number, (task, id_) in tuple(self._open.items()):
+            if task in gone:
+                del self._open[number]
+                self._over[self.facts.components[task], id_] = "was forgotten with its spout"
 
 
 def _place(event: Emitted) -> str:

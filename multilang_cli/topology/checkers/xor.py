@@ -72,9 +72,7 @@ class SameXor(Checker):
 
     def died(self, event: Died) -> None:
         """An acker's records and its queue are gone."""
-        worker_of = self.facts.workers
-        gone = {event.task} if event.task else {task for task in worker_of if worker_of[task] == event.worker}
-        gone &= set(self.facts.ackers)
+        gone = self.facts.gone(event) & set(self.facts.ackers)
         self._down |= gone
         for root in [root for root in self._roots if self._acker(root) in gone]:
             del self._roots[root]
