@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,9 +12,8 @@ from multilang_cli.driver.launch import readable
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.driver.shell.spout import ShellSpout
-from multilang_cli.protocol.wire.context import TOPOLOGY
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand
-from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.recording import header_now
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
@@ -75,7 +73,8 @@ class ComponentRun:
         pid_dir = private_pid_dir()
         process = ComponentProcess.start(subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=pid_dir)
         try:
-            self._writer = TranscriptWriter(self.path, self._header(), more_settings=subject.component.env, flush_at=1)
+            header = header_now(f"repl-{number}", profile, map(readable, subject.launch.argv))
+            self._writer = TranscriptWriter(self.path, header, more_settings=subject.component.env, flush_at=1)
         except BaseException:
             process.end()
             raise
@@ -87,19 +86,6 @@ class ComponentRun:
             self.shell = ShellSpout(process, judge, sinks)
         self.session: Session = self.shell.session
         self.session.interrupted = False
-
-    def _header(self) -> Header:
-        profile = self.setup.judged()
-        return Header(
-            conv=f"repl-{self.number}",
-            profile=profile,
-            storm=profile.storm,
-            argv=tuple(map(readable, self.setup.subject.launch.argv)),
-            topology=TOPOLOGY,
-            component=profile.component,
-            task=profile.task,
-            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
 
     @property
     def bolt(self) -> ShellBolt:

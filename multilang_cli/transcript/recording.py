@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
+from multilang_cli.protocol.wire.context import TOPOLOGY
+from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from multilang_cli.protocol.words.events import Event
-    from multilang_cli.transcript.format import Header
+    from multilang_cli.protocol.words.verdicts import Profile
 
 TAKES_TOGETHER = 128
 """How often events are taken before they are written: many together take less time than each by itself."""
 KEPT_BYTES = 256 * 1024
 """Bytes of events from which they are written at once."""
+
+
+def header_now(
+    conv: str, profile: Profile, argv: Iterable[str], *, topology: str = TOPOLOGY, worker: str = ""
+) -> Header:
+    """The header of a conversation that begins now."""
+    return Header(
+        conv=conv,
+        profile=profile,
+        storm=profile.storm,
+        argv=tuple(argv),
+        topology=topology,
+        component=profile.component,
+        task=profile.task,
+        worker=worker,
+        started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
 
 
 class Recording:

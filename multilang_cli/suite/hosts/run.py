@@ -7,7 +7,6 @@ import shlex
 import signal
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.host.host_rules import STOP
 from multilang_cli.protocol.host.hosting import death_of
-from multilang_cli.protocol.wire.context import TOPOLOGY
 from multilang_cli.protocol.words.events import Barrier, Deadline, End, Event
 from multilang_cli.protocol.words.rulebook import Rulebook
 from multilang_cli.protocol.words.verdicts import Finding, StormVersion
@@ -31,8 +29,7 @@ from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
 from multilang_cli.suite.hosts.witnessed import Witnessed
 from multilang_cli.suite.runner.case_run import STDERR_SHOWN
-from multilang_cli.transcript.format import Header
-from multilang_cli.transcript.recording import Recording
+from multilang_cli.transcript.recording import Recording, header_now
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
@@ -86,7 +83,8 @@ class HostRun:
             return self._result("skip", reason, began)
         transcript = self.plan.record / f"{self.case.id}.ndjson"
         folder = private_pid_dir()
-        with Recording(transcript, self._header(), {}) as recording, self._start(folder) as process:
+        header = header_now(self.case.id, self._profile, map(readable, self.plan.launch.argv))
+        with Recording(transcript, header, {}) as recording, self._start(folder) as process:
             seen = _Watched(process, Witnessed(folder, began), judge_of(self._profile, self.plan.rulebook), recording)
             in_time = seen.play(self.case.limit * self.plan.patience, self.plan.patience)
         self.started, self.unrecorded = seen.witnessed.pid is not None, recording.failed
@@ -103,18 +101,6 @@ class HostRun:
         player = (sys.executable, "-I", "-S", str(WITNESS), str(script), str(folder))
         env = {**self.plan.env, VARIABLE: str(feed)}
         return ComponentProcess.start((*self.plan.launch.argv, *player), cwd=self.plan.cwd, env=env, pid_dir=folder)
-
-    def _header(self) -> Header:
-        return Header(
-            conv=self.case.id,
-            profile=self._profile,
-            storm=self.plan.version.id,
-            argv=tuple(map(readable, self.plan.launch.argv)),
-            topology=TOPOLOGY,
-            component=self._profile.component,
-            task=self._profile.task,
-            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
 
     def _judged(self, seen: _Watched, began: float, *, in_time: bool) -> SubjectResult:
         limit = f"within {self.case.limit * self.plan.patience:g} s"

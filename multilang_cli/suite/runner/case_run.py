@@ -6,7 +6,6 @@ import contextlib
 import math
 import shlex
 import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -54,8 +53,7 @@ from multilang_cli.suite.verdict.refusals import (
 )
 from multilang_cli.suite.verdict.repeats import MEMORY, Hang, HangWatch, shortened
 from multilang_cli.suite.verdict.replays import Replays, ReplayWatch
-from multilang_cli.transcript.format import Header
-from multilang_cli.transcript.recording import Recording
+from multilang_cli.transcript.recording import Recording, header_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -170,7 +168,8 @@ class CaseRun:
             Watch(),
             HangWatch(confirms=self._short, slowest=self._settling.slowest if self._settling else 0.0),
         )
-        recording = Recording(transcript, self._header(), self.subject.component.env)
+        header = header_now(self.case.id, self._profile, map(readable, self.subject.launch.argv))
+        recording = Recording(transcript, header, self.subject.component.env)
         ours = OwnSide(self._profile, self.subject.rulebook) if self.case.id in shipped() else None
         seen = (self.coverage, self.feed, ReplayWatch(self.replays))
         sinks = (recording, watch, hangs, *seen, *((ours,) if ours is not None else ()))
@@ -313,19 +312,6 @@ class CaseRun:
             return context.handshake(self._profile, checked.version, conf, pid_dir, more)
 
         return build
-
-    def _header(self) -> Header:
-        checked = self.subject
-        return Header(
-            conv=self.case.id,
-            profile=self._profile,
-            storm=checked.version.id,
-            argv=tuple(map(readable, checked.launch.argv)),
-            topology=context.TOPOLOGY,
-            component=self._profile.component,
-            task=self._profile.task,
-            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
 
     def _judged(self, session: Session, watch: Watch, began: float) -> SubjectResult:
         findings = tuple(session.findings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,9 @@ from multilang_cli.topology.engine.sides import side_of
 from multilang_cli.topology.engine.wiring import profile_of
 from multilang_cli.topology.history import Died, Launched
 from multilang_cli.topology.tasks import merged_conf
-from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.joined import ChunkedText
 from multilang_cli.transcript.naming import fit_for_a_file
-from multilang_cli.transcript.recording import Recording
+from multilang_cli.transcript.recording import Recording, header_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,17 +67,8 @@ class TaskRun:
         self.name = name = f"{component.id}-{task}" + (f".{attempt}" if attempt > 1 else "")
         stem = name.replace(component.id, fit_for_a_file(component.id), 1)
         self.transcript = setup.folder / "transcripts" / f"{stem}.ndjson"
-        header = Header(
-            conv=f"{setup.topology.name}.{name}",
-            profile=profile,
-            storm=profile.storm,
-            argv=tuple(map(readable, launch.argv)),
-            topology=setup.topology.name,
-            component=component.id,
-            task=task,
-            worker=str(setup.layout.workers[task]),
-            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        )
+        topology, worker = setup.topology.name, str(setup.layout.workers[task])
+        header = header_now(f"{topology}.{name}", profile, map(readable, launch.argv), topology=topology, worker=worker)
         env = setup.worker_environment(component.env).variables
         self.cwd = Path(component.cwd or setup.cwd)
         process = ComponentProcess.start(launch.argv, cwd=self.cwd, env=env, pid_dir=private_pid_dir())
