@@ -57,7 +57,6 @@ from multilang_cli.transcript.recording import Recording, header_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.session import OnWait, Session
@@ -204,7 +203,7 @@ class CaseRun:
         if result.verdict in {"pass", "skip"} and not self.subject.options.record_all:
             transcript.unlink(missing_ok=True)
             return result
-        return result if recording.failed else _with_transcript(result, transcript)
+        return result if recording.failed else msgspec.structs.replace(result, transcript=str(transcript))
 
     def answers_plainly(self) -> bool:
         """True if the component answers a plain handshake; nothing is recorded."""
@@ -454,10 +453,6 @@ def _judges_values(case: Case) -> bool:
     """True if a case judges what is emitted of samples; tuples that stand in the case itself are declared by it."""
     own = any("these" in arguments for _, arguments in case.steps)
     return not own and bool({"streams", "schema"} & {*case.needs})
-
-
-def _with_transcript(result: SubjectResult, path: Path) -> SubjectResult:
-    return msgspec.structs.replace(result, transcript=str(path))
 
 
 def _exit_of(session: Session | None) -> Exit | None:
