@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
     from multilang_cli.audit.inputs import AuditPlan
-    from multilang_cli.audit.stages.answer import AuditAnswer
+    from multilang_cli.audit.pages.answer import AuditAnswer
     from multilang_cli.audit.stages.facts import AuditFacts
     from multilang_cli.audit.store.stored import StoredTables
 

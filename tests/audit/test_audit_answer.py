@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.stages.answer import AuditAnswer, answer_of
+from multilang_cli.audit.pages.answer import AuditAnswer, answer_of
 from multilang_cli.audit.stages.facts import HeardPart, told_facts
 from multilang_cli.audit.store.manifest import StoredPiece
 from multilang_cli.audit.store.stored import StoredTables

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from multilang_cli.audit.inputs import Inputs
-    from multilang_cli.audit.stages.answer import AuditAnswer
+    from multilang_cli.audit.pages.answer import AuditAnswer
     from multilang_cli.reports.model import RunResult
 
 _WHAT = "audit run"
-_NEEDED = tuple(f"multilang_cli.audit.{name}" for name in ("pipeline", "page", "result", "stages.answer"))
+_NEEDED = tuple(f"multilang_cli.audit.{name}" for name in ("pipeline", "page", "result", "pages.answer"))
 """Modules that need Spark, or some that it needs."""
 
 
@@ -107,8 +107,8 @@ def _settings(table_format: TableFormat) -> dict[str, str]:
 def _audit(spark: SparkSession, plan: AuditPlan, flags: AuditFlags, reports: Sequence[Report]) -> RunResult:
     from multilang_cli.audit import pipeline  # noqa: PLC0415 (needs Spark)
     from multilang_cli.audit.page import page_of  # noqa: PLC0415
+    from multilang_cli.audit.pages.answer import answer_of  # noqa: PLC0415
     from multilang_cli.audit.result import result_of  # noqa: PLC0415
-    from multilang_cli.audit.stages.answer import answer_of  # noqa: PLC0415
 
     folder, limits = flags.output, _limits()
     with progress_line(verbose=False, quiet=not on_terminal()) as progress:

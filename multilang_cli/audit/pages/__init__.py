@@ -1,1 +1,1 @@
-"""Parts of an audit's page: the topology with what was lost in it, activity over time, cells of tables."""
+"""Parts of what an audit shows: its answer, the topology and its losses, activity over time, cells of tables."""

@@ -75,7 +75,7 @@ def exchanged(rows: DataFrame, found: Sequence[Exchange]) -> DataFrame:
 
 
 def _became(one: EqualLeg, other: EqualLeg) -> tuple[int | float | str | None, ...]:
-    """What tells the emission `one` with its edge, and all that is `other`'s."""
+    """The key of the emission `one`, and all that `other` has become."""
     later = other.receiver is None and (other.later or one.sent_at <= other.sent_at)
     return one.emission, one.edge, other.receiver, other.got_at, other.edge, other.id, later
 

@@ -361,7 +361,7 @@ def _of_spouts(said: DataFrame, lived: DataFrame) -> DataFrame:
 
 
 def _settles(said: DataFrame, lived: DataFrame) -> DataFrame:
-    """What bolts said of the tuples they were given, each an edge."""
+    """Acks and fails of bolts, by the edge of the tuple."""
     rows = said.where("role = 'bolt' and kind in ('ack', 'fail')").join(lived.select("n", "ahead"), "n")
     return rows.selectExpr("xxhash64(conv, id) as edge", "kind", "at - ahead as settled_t")
 

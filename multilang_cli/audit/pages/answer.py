@@ -22,7 +22,19 @@ LOST = ("lost", "never acked")
 """Verdicts on trees of which a tuple is gone."""
 BAD = (*LOST, "double ack", "late ack", "failed", "timed out", "uncertain")
 """Verdicts that somebody should look at, the worst first."""
-ORDER = ("completed", "open", *BAD)
+MEANINGS = {
+    "completed": "every tuple was acked",
+    "open": "under way when the recording ended",
+    "lost": "a tuple never reached its task, or died with it",
+    "never acked": "a task has had a tuple for longer than the timeout, and said nothing",
+    "double ack": "a tuple was settled twice",
+    "late ack": "every tuple was acked, the last after the spout had given up",
+    "failed": "a bolt failed a tuple in time",
+    "timed out": "the spout was told so, and no tuple is open",
+    "uncertain": "what was guessed of it can't be right, or what is missing may tell its end",
+}
+"""Verdicts in a few words, in the order in which they are told."""
+ORDER = tuple(MEANINGS)
 MOST_TASKS = 12
 """Tasks that are listed; the table rates has all."""
 WORST = 3
