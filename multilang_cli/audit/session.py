@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'multilang-cli[spark]'"
 LEAST_JAVA = 17
 USUAL = {
-    "spark.ui.enabled": "false",
-    "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.sql.adaptive.enabled": "true",
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
-    "spark.python.daemon.module": "multilang_cli.audit.stages.workers",
 }
+OURS = {"spark.sql.session.timeZone": "UTC", "spark.python.daemon.module": "multilang_cli.audit.stages.workers"}
+"""Settings that the stages rely on."""
 LOUD = {"spark.log.level": "INFO", "spark.ui.showConsoleProgress": "true"}
 JAVA = "spark.driver.extraJavaOptions"
 QUIET = {JAVA: f"-Dlog4j2.configurationFile={Path(__file__).parent / 'quiet.properties'}"}
 LOCAL = {
+    # On a cluster it is the cluster's to say.
+    "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
@@ -78,7 +79,8 @@ def session(
 ) -> SparkSession:
     """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. `size`: bytes that it reads, about.
 
-    `keep`: Java may write an archive of its classes at its end. Below spark-submit its master counts, not `master`.
+    `keep`: Java may write an archive of its classes at its end. Below spark-submit its master counts, not `master`, and
+    its settings over what is usual.
     `meanwhile`: modules that are imported while Java starts, for which Python only waits. Raises SparkMissingError.
     """
     try:
@@ -88,10 +90,12 @@ def session(
         from multilang_cli.audit.java.class_archive import java_options  # noqa: PLC0415
     except ImportError:
         raise SparkMissingError(f"Spark is not installed; {INSTALL}") from None
+    submitted: dict[str, str] = {}
     if SUBMITTED in os.environ:
         # Settings are known once Python is connected with Java.
         SparkContext._ensure_initialized()  # noqa: SLF001
-        master = SparkConf().get("spark.master", master) or master
+        submitted = dict(SparkConf().getAll())
+        master = submitted.get("spark.master", master)
     version = _check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {})}
@@ -104,7 +108,8 @@ def session(
         settings |= BRIEFLY
     if size <= LEAST and local:
         settings |= INTERPRETED
-    settings |= conf or {}
+    # What spark-submit was told counts for more than what is usual here.
+    settings = {name: value for name, value in settings.items() if name not in submitted} | OURS | dict(conf or {})
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("mlcheck audit").master(master)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +19,19 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
 _SCRIPT = re.compile(r"`submit\.py`.*?```python\n(.*?)```", re.DOTALL)
 
 
+SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "77", "spark.sql.session.timeZone": "Asia/Tokyo"}
+
+
 def submitted(folder: Path, master: str) -> subprocess.CompletedProcess[str]:
     [script] = _SCRIPT.findall((ROOT / "docs" / "audit.md").read_text(encoding="utf-8"))
     (folder / "submit.py").write_text(script, encoding="utf-8")
-    start = (str(Path(sys.executable).parent / "spark-submit"), "--master", master, "submit.py")
+    settings = SETTINGS | {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": folder.as_uri(),
+    }
+    told = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    start = (str(Path(sys.executable).parent / "spark-submit"), "--master", master, *told, "submit.py")
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     return subprocess.run(
         [*start, "audit", "run", "in", "-o", "out"],
@@ -42,4 +53,17 @@ def test_a_job_that_spark_submit_starts(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout
     assert "pass  Every line is accounted for" in ran.stdout
     assert "1 files; starting Spark: by spark-submit" in ran.stdout
+    assert _settings(tmp_path) == SETTINGS | {"spark.sql.session.timeZone": "UTC"}
     assert sorted(path.name for path in (tmp_path / "out" / "_manifest").glob("*.json")) == ["000001.json"]
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """Those of `SETTINGS` that the job ran with, by Spark's log of its events."""
+    lines = (line for path in folder.rglob("*") if path.is_file() for line in _events(path))
+    [told] = [event for event in lines if event["Event"] == "SparkListenerEnvironmentUpdate"]
+    return {name: told["Spark Properties"][name] for name in SETTINGS}
+
+
+def _events(path: Path) -> list[dict[str, Any]]:
+    begin = b'{"Event":"SparkListenerEnvironmentUpdate"'
+    return [json.loads(line) for line in path.read_bytes().splitlines() if line.startswith(begin)]
