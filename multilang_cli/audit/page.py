@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from multilang_cli.audit.pages.answer import BAD, MEANINGS
 from multilang_cli.audit.pages.cells import cell, head
 from multilang_cli.audit.pages.over_time import over_time
 from multilang_cli.audit.pages.topology_map import topology_map
@@ -37,6 +39,7 @@ MOST_ROWS = 100
 TONES: dict[int, Tone] = {0: "good", 1: "bad", 6: "warn"}
 
 TABLES_SHOWN: dict[str, tuple[str, str]] = {
+    "roots": ("The worst tuple trees", "run, root"),
     "rates": ("Rates and latency by task and hour", "topology, component, task, hour"),
     "dialects": ("What dies or loses data on other Storm versions", "messages desc, version"),
     "timeouts": ("Slower than the message timeout", "after desc"),
@@ -44,11 +47,14 @@ TABLES_SHOWN: dict[str, tuple[str, str]] = {
     "restarts": ("Restarts", "lost desc, first_at"),
     "replays": ("Message ids emitted again", "emissions desc"),
     "keys": ("Keys of fields groupings", "moves desc, tuples desc"),
-    "roots": ("The worst tuple trees", "edges desc, run, root"),
     "quarantine": ("Lines in quarantine", "file, line"),
     "files": ("Files", "quarantined desc, file"),
 }
 """Tables that the page shows, with their heading and what comes first."""
+_WORST_FIRST = (
+    f"array_position(array({', '.join(map(repr, BAD))}), verdict)", "confidence != 'certain'", "-edges", "run", "root"
+)  # fmt: skip
+"""As the screen has them: see ``worst_first``."""
 
 
 def page_of(result: RunResult, known: StoredTables) -> str:
@@ -70,6 +76,7 @@ def document_of(result: RunResult, known: StoredTables) -> PageDocument:
 
 
 def _sections(result: RunResult, known: StoredTables) -> Iterator[AnySection]:
+    yield from _trees(known)
     yield _limits(result)
     if result.notes:
         yield Text(id="notes", title="Notes", paragraphs=tuple(map(line, result.notes)))
@@ -80,6 +87,36 @@ def _sections(result: RunResult, known: StoredTables) -> Iterator[AnySection]:
         if name in known:
             yield from _table(name, title, order, known[name], trees.links)
     yield from trees.sections
+
+
+def _trees(known: StoredTables) -> Iterator[TableSection]:
+    """Number of trees by verdict; nothing where there are none."""
+    number: Counter[str] = Counter()
+    sure: Counter[str] = Counter()
+    for each in known.trees:
+        number[each.verdict] += each.trees
+        sure[each.verdict] += each.trees if each.confidence == "certain" else 0
+    if not number:
+        return
+    heads = ("verdict", "trees", "certain")
+    yield TableSection(
+        id="trees",
+        title="What became of the tuple trees",
+        note="Certain: nothing of it was guessed.",
+        columns=(
+            *(SectionColumn(name=name, align="left" if name == "verdict" else "right") for name in heads),
+            SectionColumn(name="what happened"),
+        ),
+        rows=tuple(
+            (
+                Cell(text=name, tone="bad", to="roots") if name in BAD else name,
+                *(Cell(text=f"{of[name]:,}", value=float(of[name])) for of in (number, sure)),
+                meaning,
+            )
+            for name, meaning in MEANINGS.items()
+            if number[name]
+        ),
+    )
 
 
 def _worst_trees(known: StoredTables) -> WorstTrees:
@@ -107,8 +144,11 @@ def _in_order(name: str, order: str, rows: DataFrame) -> DataFrame:
     texts = {column for column, kind in rows.dtypes if kind == "timestamp"}
     shown = [column for column in rows.columns if column not in {"raw", "header"}]
     plain = rows.select([F.col(each).cast("string").alias(each) if each in texts else F.col(each) for each in shown])
-    wanted = plain.where("verdict not in ('completed', 'open')") if name == "roots" else plain
-    return wanted.orderBy(*(_ordered(word) for word in order.split(", ")))
+    if name == "roots":
+        plain = plain.where(F.col("verdict").isin(*BAD)).orderBy(*(F.expr(each) for each in _WORST_FIRST))
+    else:
+        plain = plain.orderBy(*(_ordered(word) for word in order.split(", ")))
+    return plain
 
 
 def _table(

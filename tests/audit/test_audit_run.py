@@ -12,6 +12,7 @@ import zstandard
 
 from multilang_cli.audit import inputs, pipeline
 from multilang_cli.audit.page import document_of
+from multilang_cli.audit.pages.answer import answer_of, worst_first
 from multilang_cli.audit.result import result_of
 from multilang_cli.audit.tables import TABLES
 from multilang_cli.catalogue import schemas
@@ -149,6 +150,9 @@ def test_everything_once(spark: SparkSession, folder: Path, tmp_path: Path) -> N
     assert schemas.explain(document, "page") == []
     sections = {section["id"]: section for section in document["sections"]}
     assert {"limits", "topology", "latency", "throughput", "rates", "dialects"} <= sections.keys()
+    assert document["sections"][0]["id"] == "trees"
+    trees = {_text(row[0]): int(_text(row[1])) for row in sections["trees"]["rows"]}
+    assert trees == answer_of(known).trees
     _losses_are_a_click_away(sections)
     _worst_trees_are_shown(document)
 
@@ -174,7 +178,10 @@ def _worst_trees_are_shown(document: dict[str, Any]) -> None:
     # What has a link is what the table begins with.
     columns = [column["name"] for column in sections["roots"]["columns"]]
     order = [dict(zip(columns, map(_text, row), strict=True)) for row in sections["roots"]["rows"]]
-    assert order == sorted(order, key=lambda row: (-int(row["edges"]), row["run"], int(row["root"])))
+    keys = [
+        worst_first(row["verdict"], row["confidence"], int(row["edges"]), row["run"], int(row["root"])) for row in order
+    ]
+    assert keys == sorted(keys)
     assert links == sorted(links, key=lambda link: int(link.split("/")[0].removeprefix("tree")))
     for section, seq in (link.split("/") for link in links):
         assert sections[section]["type"] == "conversation"
