@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.audit.stages.facts import AuditFacts, HeardPart
-from multilang_cli.audit.stages.summary import rates
+from multilang_cli.audit.stages.summary import rates, silences
 from multilang_cli.audit.store.local_rows import local_rows
 
 if TYPE_CHECKING:
@@ -55,3 +55,16 @@ def test_a_time_that_no_calendar_has_is_no_hour(spark: SparkSession, began: floa
     settled = local_rows(spark, [("a", began + t, 1.0, "once")], "conv string, at double, after double, verdict string")
     found = rates(AuditFacts(part_of, {}, {}).people(spark), events, settled).select("hour", "tuples", "slowest")
     assert [tuple(row) for row in found.collect()] == [(None, 1, 1.0)]
+
+
+def test_of_tuples_that_came_at_once_a_bolt_is_silent_over_the_first(spark: SparkSession) -> None:
+    """Whatever the order in which Spark has the rows: those of the second conversation stand the other way round."""
+    parts = [part(conv, task, "bolt", 0.0) for conv, task in (("a", 3), ("b", 4))]
+    who = AuditFacts({each.conv: [each] for each in parts}, {}, {}).people(spark)
+    columns = "conv string, kind string, part int, line bigint, seq bigint, t double"
+    events = local_rows(spark, [(each.conv, "heartbeat", 1, 9, 9, 5.0) for each in parts], columns)
+    rows = [("a", "x", 1), ("a", "w", 2), ("b", "w", 2), ("b", "x", 1)]
+    columns = "conv string, id string, seq bigint, t double, kind string, nth bigint, after double"
+    settled = local_rows(spark, [(*row, 1.0, "bolt", 1, None) for row in rows], columns)
+    found = silences(who, events, settled).collect()
+    assert {row.conv: (row.id, row.held) for row in found} == {"a": ("x", 4.0), "b": ("x", 4.0)}

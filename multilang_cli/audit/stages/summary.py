@@ -92,13 +92,13 @@ def silences(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
     )
     slow = both.where("seq is not null").withColumn("after", F.expr("answered - t"))
     slow = slow.where(f"after is null or after >= {SLOW_HEARTBEAT}")
-    held = ledger.where("kind = 'bolt' and nth > 0").selectExpr("conv", "id", "t as since", "t + after as until")
+    given = ledger.where("kind = 'bolt' and nth > 0")
+    held = given.selectExpr("conv", "id", "seq as begun", "t as since", "t + after as until")
     under_way = [slow.conv == held.conv, held.since <= slow.t, held.until.isNull() | (held.until > slow.t)]
     found = slow.join(held, under_way, "left").drop(held.conv)
-    oldest = found.groupBy("conv", *_TASK, "seq", "t", "after").agg(
-        F.expr("min_by(id, since) as id"), F.expr("min(since) as since")
-    )
-    return _of(kept.SILENCES, oldest.withColumn("held", F.expr("t - since")))
+    # Several may have come at once, as a recorder reads them.
+    oldest = found.groupBy("conv", *_TASK, "seq", "t", "after").agg(F.expr("min(struct(since, begun, id)) as oldest"))
+    return _of(kept.SILENCES, oldest.selectExpr("*", "oldest.id as id", "t - oldest.since as held"))
 
 
 def dialects(who: DataFrame, findings: DataFrame) -> DataFrame:
