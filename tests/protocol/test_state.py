@@ -95,7 +95,8 @@ def test_any_text_may_be_an_id(id_: str) -> None:
 def test_many_at_a_time_are_remembered_as_each_alone(memory: Remembered, ids: list[str]) -> None:
     together = Remembered()
     for seq in range(0, MANY, PACKED_TOGETHER // 4):
-        together.update({each: at for at, each in enumerate(ids[seq : seq + PACKED_TOGETHER // 4], seq)})
+        together.young.update({each: at for at, each in enumerate(ids[seq : seq + PACKED_TOGETHER // 4], seq)})
+        together.pack()
     assert together == memory
 
 

@@ -209,8 +209,8 @@ def pass_right(judge: RuleContext, batch: Batch) -> int:
 
 
 def _pass_sent(state: State, batch: Batch) -> int:
-    pending, t, first = state.open, batch.t, batch.bodies[0]
-    if first.__class__ is TaskIds and batch.bodies.count(first) == len(batch):
+    pending, t, bodies = state.open, batch.t, batch.bodies
+    if bodies[0].__class__ is TaskIds and bodies.count(bodies[0]) == len(batch):
         state.task_ids = max(0, state.task_ids - len(batch))
         return len(batch)
     for seq, message in enumerate(batch.bodies, batch.seq):
@@ -225,31 +225,31 @@ def _pass_sent(state: State, batch: Batch) -> int:
 
 
 def _pass_said(judge: RuleContext, batch: Batch) -> int:
-    settled: dict[str, int] = {}
-    right = _said_right(judge, batch, settled)
-    judge.state.settled.update(settled)
-    return right
-
-
-def _said_right(judge: RuleContext, batch: Batch, settled: dict[str, int]) -> int:
-    state, pending, arities = judge.state, judge.state.open, judge.arities
-    for seq, message in enumerate(batch.bodies, batch.seq):
-        kind = message.__class__
-        if kind is Emit:
-            odd = message.task is not None or message.id is not None or message.hazards
-            if odd or (arities.get(message.stream) != len(message.values) and not emit_rules.is_plain(judge, message)):
-                return seq - batch.seq
-            for anchor in message.anchors:
-                if anchor not in pending:
+    state, pending, settled, arities = judge.state, judge.state.open, judge.state.settled.young, judge.arities
+    wanted = 0
+    try:
+        for seq, message in enumerate(batch.bodies, batch.seq):
+            kind = message.__class__
+            if kind is Emit:
+                odd = message.task is not None or message.id is not None or message.hazards
+                if odd or (
+                    arities.get(message.stream) != len(message.values) and not emit_rules.is_plain(judge, message)
+                ):
                     return seq - batch.seq
-            if message.need_task_ids:
-                state.task_ids += 1
-        elif kind is Ack or kind is Fail:
-            if pending.pop(message.id, None) is None:
+                for anchor in message.anchors:
+                    if anchor not in pending:
+                        return seq - batch.seq
+                if message.need_task_ids:
+                    wanted += 1
+            elif kind is Ack or kind is Fail:
+                if pending.pop(message.id, None) is None:
+                    return seq - batch.seq
+                settled[message.id] = seq
+            elif kind is not Log:
                 return seq - batch.seq
-            settled[message.id] = seq
-        elif kind is not Log:
-            return seq - batch.seq
+    finally:
+        state.task_ids += wanted
+        state.settled.pack()
     return len(batch)
 
 
@@ -263,15 +263,14 @@ def pass_span(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
     slow = state.heartbeats and span.times[-1] - state.heartbeats[0].t + TIMER > judge.timeout
     if slow or state.later or judge.profile.samples is not None:
         return begin
-    settled: dict[str, int] = {}
-    passed = _right_until(judge, span, begin, settled)
-    state.settled.update(settled)
+    passed = _right_until(judge, span, begin)
+    state.settled.pack()
     return passed
 
 
-def _right_until(judge: RuleContext, span: RecordedEvents, begin: int, settled: dict[str, int]) -> int:
-    state, pending, seq, simple, sent = judge.state, judge.state.open, span.seq, span.is_simple, span.sent
-    heard = state.heard
+def _right_until(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
+    state, pending, settled = judge.state, judge.state.open, judge.state.settled.young
+    seq, simple, sent, heard = span.seq, span.is_simple, span.sent, state.heard
     try:
         for at, message, t in zip(range(begin, len(span)), span.bodies[begin:], span.times[begin:], strict=True):
             kind = message.__class__

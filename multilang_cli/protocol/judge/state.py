@@ -58,14 +58,10 @@ class Remembered(msgspec.Struct):
     def add(self, key: str, seq: int) -> None:
         """Remember `key` with the event it belongs to."""
         self.young[key] = seq
-        self._pack()
+        self.pack()
 
-    def update(self, ids: dict[str, int]) -> None:
-        """Remember all of `ids`, the oldest first."""
-        self.young.update(ids)
-        self._pack()
-
-    def _pack(self) -> None:
+    def pack(self) -> None:
+        """Pack the last ids if they are many, as is due behind what is added to `young` itself."""
         if len(self.young) >= PACKED_TOGETHER:
             self.packed.append(_packed(self.young))
             self.young = {}
