@@ -308,14 +308,14 @@ class ShellBolt(Script):
         session, is_open, queue = self.session, self.judge.state.open, self.stdin.queue
         goal = window - window // 4
         exhausted = False
-        origins = cycle((comp, stream, self._task_of(comp)) for comp, stream in sources or [self._usual()])
+        origins = [(comp, self._task_of(comp), stream) for comp, stream in sources or [self._usual()]]
+        comps, tasks, streams = map(cycle, zip(*origins, strict=True))
         while not exhausted:
             room = self._room(window)
             fresh = list(islice(source, room))
-            columns = zip(fresh, tuple_ids(self._random, len(fresh)), origins, strict=False)
-            said = [TupleMsg(comp, values, task, stream, id_) for values, id_, (comp, stream, task) in columns]
-            queue.extend(said)
-            exhausted = len(said) < room
+            count, ids = len(fresh), tuple_ids(self._random, len(fresh))
+            queue.extend(map(TupleMsg, islice(comps, count), fresh, islice(tasks, count), islice(streams, count), ids))
+            exhausted = count < room
             if not session.wait(lambda: len(is_open) + len(queue) <= goal and self._room(window) > 0, limit, "settle"):
                 return False
         return self.settle_all(limit)

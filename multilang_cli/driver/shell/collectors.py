@@ -82,11 +82,12 @@ class KeptEmits:
         """Keep and answer all emits at once, where nothing else is to be done."""
         if not _EMITS_AND_SILENT.issuperset(map(type, batch.bodies)):
             return None
-        emits = [message for message in batch.bodies if message.__class__ is Emit]
         if self.keeps:
+            emits = [message for message in batch.bodies if message.__class__ is Emit]
             self.count += len(emits)
             self.emits += map(_kept, emits, _sizes_of_emits(batch))
-        return self._router.answers([emit for emit in emits if emit.need_task_ids and not emit.task])
+        wants = [each for each in batch.bodies if each.__class__ is Emit and each.need_task_ids and not each.task]
+        return self._router.answers(wants)
 
     @property
     def last_emit(self) -> Emit | None:

@@ -125,10 +125,12 @@ def encode_together(messages: Sequence[FromStorm], version: StormVersion) -> byt
     first = messages[0]
     if first.__class__ is TaskIds and messages.count(first) == len(messages):
         return encode(first, version) * len(messages)
-    if not _TOGETHER.issuperset(map(type, messages)):
+    kinds = set(map(type, messages))
+    if not kinds <= _TOGETHER:
         return b""
+    said = messages if TaskIds not in kinds else [m.tasks if m.__class__ is TaskIds else m for m in messages]
     try:
-        text = _encode_lines([message.tasks if message.__class__ is TaskIds else message for message in messages])
+        text = _encode_lines(said)
     except (UnicodeEncodeError, RecursionError):
         return b""
     if b"null" in text and version.dialect == "smart":
