@@ -19,7 +19,7 @@ _DEFINES = re.compile(
     |(?:const|let|var|my)\s+\$?(?P<bound>\w+)\s*=\s*(?:async\s*)?(?:function\b|sub\b|\([^)]*\)\s*=>|\w+\s*=>)
     |(?P<assigned>[A-Za-z_.]\w*)\s*(?:<-|=)\s*function\b
     |(?!(?:return|else|new|throw|await|case)\b)(?:[A-Za-z_][\w:<>\[\]]*[\s*&]+)?
-    (?!(?:if|for|while|switch|catch|elif|foreach|until)\b)(?P<method>\w+)\s*\([^;()]*\)\s*\{)""",
+    (?!(?:if|for|while|switch|catch|elif|elsif|foreach|until|unless)\b)(?P<method>\w+)\s*\([^;()]*\)\s*\{)""",
     re.VERBOSE,
 )
 _ENDS = re.compile(r"\s*(?:\}[);,]*|end)\s*$")
@@ -115,6 +115,16 @@ def end_of_block(lines: Sequence[str], begin: int) -> int:
     indent = _indent(lines[begin])
     behind = (n for n in range(begin + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) <= indent)
     return next(behind, len(lines))
+
+
+def end_of_block_around(lines: Sequence[str], at: int) -> int:
+    """The first line behind the block that a line stands in: that of its function, else of what it is indented by."""
+    _, _, over = function_around(lines, at)
+    if over:
+        return over
+    above = (n for n in range(at, -1, -1) if lines[n].strip() and _indent(lines[n]) < _indent(lines[at]))
+    begin = next(above, None)
+    return 0 if begin is None else end_of_block(lines, begin)
 
 
 def _indent(line: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from multilang_cli.causes.callers import end_of_block, function_around, name_in
+from multilang_cli.causes.callers import end_of_block, end_of_block_around, name_in
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.origin import COMMENT
 
@@ -66,7 +66,7 @@ def _past_the_answer(handler: Place, answer: str, lines: Sequence[str]) -> list[
     if begin >= len(lines):
         return []
     end = end_of_block(lines, begin)
-    _, _, over = function_around(lines, begin)
+    over = end_of_block_around(lines, begin)
     code = ["" if COMMENT.match(line) else line for line in lines[begin:end]]
     writes = _writes(answer)
     if any(map(writes.search, code)) or not any(map(writes.search, lines[end:over])):

@@ -80,7 +80,22 @@ AFTER_ALL = """    def dispatch(m)
       Multilang.write('command' => 'sync')
     end
 """
+AT_THE_TOP = """while (1) {
+    my $msg = read_msg();
+    if ($msg->{command} eq 'next') {
+        next_tuple();
+    }
+    elsif ($msg->{command} eq 'fail') {
+        if ($tries++ >= 3) {
+            log_msg("giving up");
+            next;
+        }
+    }
+    send_msg({ command => 'sync' });
+}
+"""
 FOUND = [
+    ("spout.pl", AT_THE_TOP, 6, 9),
     ("base.rb", AFTER_ALL, 4, 5),
     ("main.go", GO, 13, 4),
     ("spout.py", PYTHON, 9, 3),
