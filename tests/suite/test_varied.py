@@ -142,3 +142,22 @@ def test_a_note_tells_no_secret(tmp_path: Path) -> None:
     note = with_not_taken(subject, result).notes[0]
     assert "ValueError" in note
     assert "sesame" not in note
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("deed", "declared", "told"),
+    [
+        ("if tup['stream'] == '__tick': raise KeyError('count')", {}, True),
+        ("if tup['stream'] == '__tick': raise KeyError('count')", {"settles": "on-tick"}, False),
+        ("if tup['stream'].startswith('__'): raise KeyError('count')", {}, False),
+        ("if tup['stream'] == '__tick': pass", {}, False),
+    ],
+    ids=["dies of it", "declared", "not told of in the source", "takes it"],
+)
+def test_a_tick_of_which_the_source_tells_is_tried(
+    tmp_path: Path, deed: str, declared: dict[str, Any], told: bool
+) -> None:
+    note = not_taken(bolt(tmp_path, deed, ["text"], **declared))
+    assert note.startswith("fed a tick") is told
+    assert ("KeyError" in note and "--accepts ticks" in note) is told

@@ -14,10 +14,11 @@ from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.words.shortening import shown
 from multilang_cli.reports.counting import counted
 from multilang_cli.subject.samples import samples_of, sources_of
-from multilang_cli.subject.source.sources import source_of
+from multilang_cli.subject.source.sources import lines_of, source_of
 from multilang_cli.suite.probing.asking import started
 from multilang_cli.suite.probing.taken import LOOKED_FOR
 from multilang_cli.suite.runner.watch import Watch
+from multilang_cli.suite.steps.ticks import takes_ticks
 from multilang_cli.suite.verdict.causes import hear_out, met_by_the_probe
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ _WORDS = re.compile(r"[^\W\d_][\w\s.,;:!?'-]*")
 _NOT_TAKEN = (
     "fed {values}, made up from a sample, {headline}{where}; if such a tuple can come, {how} shows it whole{more}"
 )
+_AT_A_TICK = (
+    "fed a tick, of which its source tells, {headline}{where}; if ticks come to it, --accepts ticks shows it whole"
+)
+_TICK = re.compile(r"(?i:(?:\b|_)ticks?(?:\b|_))|Tick(?![a-z])")
+"""A tick tuple, as a program names it."""
 
 
 def _empty(value: Json) -> Json:
@@ -85,6 +91,8 @@ def not_taken(checked: Subject) -> str:
     samples = samples_of(checked.component)
     if len(sources_of(checked.component)) > 1 or _met(checked, samples[0]) is not None:
         return ""
+    if _awaits_ticks(checked) and (met := _met(checked, samples[0], tick=True)) is not None:
+        return _AT_A_TICK.format(headline=_headline(met), where=_where(met))
     until = time.monotonic() + LOOKED_FOR
     first, more = None, 0
     for sample in varied(samples):
@@ -97,8 +105,16 @@ def not_taken(checked: Subject) -> str:
     return "" if first is None else _told(*first, more)
 
 
-def _met(checked: Subject, sample: Sample) -> SubjectResult | None:
-    """The result of feeding it this one alone, if that went wrong."""
+def _awaits_ticks(checked: Subject) -> bool:
+    """True if its source tells of ticks, and nobody declared that they come."""
+    sources = lines_of(source_of(checked.launch.argv, checked.cwd, "bolt"))
+    return not takes_ticks(checked.component) and any(
+        _TICK.search(line) for lines in sources.values() for line in lines
+    )
+
+
+def _met(checked: Subject, sample: Sample, *, tick: bool = False) -> SubjectResult | None:
+    """The result of feeding it this one alone, with a `tick` behind it or without, if that went wrong."""
     component = msgspec.structs.replace(checked.component, samples=(sample,))
     fed, watch = msgspec.structs.replace(checked, component=component), Watch()
     with started(fed, "bolt", (watch,)) as (bolt, said_pid):
@@ -108,8 +124,11 @@ def _met(checked: Subject, sample: Sample) -> SubjectResult | None:
         assert isinstance(bolt, ShellBolt)  # noqa: S101 (what a bolt is started with)
         session.pump.memory = ceiling(checked.options.memory)
         bolt.send(sample.values, sample.component, sample.stream)
+        if tick:
+            bolt.tick()
         until = session.now + GIVEN_UP
-        done = lambda: (session.idle and not bolt.unsettled) or session.now > until  # noqa: E731 (a condition)
+        is_open = bolt.judge.state.open
+        done = lambda: (session.idle and not is_open) or session.now > until  # noqa: E731 (a condition)
         try:
             settled = session.wait(done, SETTLED_WITHIN, "settle", lambda: session.pump.spoken)
         except TooMuchMemoryError:
@@ -122,14 +141,21 @@ def _met(checked: Subject, sample: Sample) -> SubjectResult | None:
         return met_by_the_probe(fed, session, watch, last)
 
 
+def _headline(met: SubjectResult) -> str:
+    return met.causes[0].headline if met.causes else met.findings[0].message
+
+
+def _where(met: SubjectResult) -> str:
+    place = met.causes[0].place or met.causes[0].suspect if met.causes else None
+    return f" ({place.file}:{place.line})" if place else ""
+
+
 def _told(sample: Sample, met: SubjectResult, more: int) -> str:
-    cause = met.causes[0] if met.causes else None
-    place = cause and (cause.place or cause.suspect)
     written = json.dumps(sample.values, ensure_ascii=False)
     return _NOT_TAKEN.format(
         values=shown(sample.values),
-        headline=cause.headline if cause else met.findings[0].message,
-        where=f" ({place.file}:{place.line})" if place else "",
+        headline=_headline(met),
+        where=_where(met),
         how=f"--tuple '{written}'" if len(written) <= _WRITTEN_OUT and "'" not in written else "--tuples FILE",
         more=f" ({counted(more, 'more tuple')} made up so went wrong)" if more else "",
     )
