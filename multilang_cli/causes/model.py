@@ -232,8 +232,8 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     ``diagnosis.words_of``. `by_source`: its line is the one that `suspects` find, whatever an exception names.
     `in_adapter`: that line may stand in an adapter that was copied beside the component.
     `by_place`: in one place of the source it is one trouble, whatever its exceptions
-    say. `by_chance`: it shows in some runs and not in others, whatever the case. `folds`: rules whose findings are
-    consequences. `mend`, `code`: as in `Cause`, by language.
+    say. `by_chance`: it shows in some runs and not in others, or with many tuples under way, whatever the case.
+    `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
     `suspects`: patterns of lines that do such things, by language, the surest first.
     """
 
