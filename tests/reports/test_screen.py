@@ -336,6 +336,14 @@ def test_a_single_case_says_what_it_did_and_several_do_not() -> None:
     assert "  Case " not in text
 
 
+def test_what_is_said_of_all_cases_is_counted_as_none() -> None:
+    whole = with_cause(DEATH, id="settling", kind="run")
+    shown = result(whole, with_cause(DEATH, id="a"), with_cause(DEATH, id="b"), *passed("c"))
+    text = as_text(lambda console: render_screen(shown, console))
+    assert "; 3 cases in " in text
+    assert "\n2 of 3 cases end so" in text
+
+
 def test_one_type_of_exception_in_one_place_is_one_trouble() -> None:
     other = msgspec.structs.replace(DEATH, last="KeyError: 'y'", headline="it dies of a tuple: KeyError: 'y'")
     unlike = msgspec.structs.replace(DEATH, last="ValueError: 'y'", headline="it dies of a tuple: ValueError: 'y'")

@@ -26,11 +26,13 @@ from multilang_cli.reports.page import Page
 from multilang_cli.reports.verdict import word_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from multilang_cli.reports.formats.trouble import Room
     from multilang_cli.reports.grouping import Trouble
-    from multilang_cli.reports.model import RunResult
+    from multilang_cli.reports.model import RunResult, SubjectResult
 
 RUN = "mlcheck run -v"
 """The command that shows all that was seen of a component."""
@@ -116,7 +118,7 @@ def _untested(result: RunResult) -> str:
 
 def _header(result: RunResult) -> str:
     kind = f"a {result.component.kind}, " if result.component.kind else ""
-    cases = counted(len(result.subjects), "case") if result.subjects else "no case"
+    cases = counted(len(_apart(result.subjects)), "case") if result.subjects else "no case"
     took = f" in {result.duration:.1f} s" if result.duration else ""
     name = result.component.name or _program(result.component.command)
     asked = "given the handshake" if result.verdict == "no-first-message" else "asked as a bolt and as a spout"
@@ -141,11 +143,17 @@ def _program(command: tuple[str, ...]) -> str:
     return word if width(word) <= _LONG_PATH else word.rpartition("/")[2]
 
 
+def _apart(subjects: Sequence[SubjectResult]) -> Sequence[SubjectResult]:
+    """The cases alone, without what is said of all of them together; that, if there is nothing else."""
+    return [subject for subject in subjects if subject.kind != "run"] or subjects
+
+
 def _show_end(page: Page, first: Trouble, result: RunResult, all_seen: str) -> None:
     page.blank()
     told = []
     if is_common(first, result) and len(result.subjects) > 1:
-        told = [f"{len(first.subjects)} of {counted_of(first.first.kind, len(result.subjects))} end so"]
+        alike, every = _apart(first.subjects), _apart(result.subjects)
+        told = [f"{len(alike)} of {counted_of(alike[0].kind, len(every))} end so"]
     told += filter(None, [_in_brief(result)])
     if told and (result.component.kind or all_seen != RUN):
         page.para(f"{head(page, ', '.join(told), page.columns)} (all that was seen: {all_seen})")
