@@ -442,6 +442,22 @@ def test_a_long_run_tells_once_what_fails_first(
 
 
 @pytest.mark.component
+def test_what_is_told_early_holds_no_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(playing, "TOLD_AFTER", 0.0)
+    program = tmp_path / "bolt.py"
+    program.write_text(f"{PID}\nhello = shake()\nmessage()\nraise ValueError(hello['conf']['db.password'])\n")
+    component = Component(
+        command=(sys.executable, str(program)), kind="bolt", samples=(["x"],), conf={"db.password": "sesame-open-77"}
+    )
+    run_suite(component, RunOptions(record=str(tmp_path / "r"), include=("bolt.settle.once",)), lambda *_: None)
+    said = capsys.readouterr().err
+    assert "failed so far: bolt.settle.once: it dies of" in said
+    assert "sesame" not in said
+
+
+@pytest.mark.component
 @pytest.mark.parametrize("name", ["leak-first", "leak-tenth"])
 def test_what_is_forgotten_of_our_own_making_is_a_warning(tmp_path: Path, name: str) -> None:
     result = play("mutants/bolt.py", name, tmp_path, "bolt.settle.once", options={"samples": ()})

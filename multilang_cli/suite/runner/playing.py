@@ -19,6 +19,7 @@ from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.event_sentences import awaiting
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, Judgement
+from multilang_cli.subject.options import redactor_of
 from multilang_cli.suite.cases.selection import fitting
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.jobs import Jobs
@@ -222,7 +223,7 @@ class Run:
         for subject in islice(failed, 1):
             self._told = True
             told = subject.causes[0].told if subject.causes else subject.reason
-            remark(f"failed so far: {subject.id}: {told}")
+            remark(f"failed so far: {subject.id}: {redactor_of(self.subject.component).line(told)}")
 
     def _says_pid(self, case: Case) -> bool:
         """True if the component answers a plain handshake: then it is the case that it can't stand."""
