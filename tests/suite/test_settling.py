@@ -271,7 +271,9 @@ while True:
         continue
     held.append(tup["id"])
     if %s:
-        for id_ in held: say('{"command":"ack","id":"%%s"}\\nend\\n' %% id_)
+        for id_ in held:
+            say('{"command":"ack","id":"%%s"}\\nend\\n' %% id_)
+            time.sleep(0.002)  # so that they are not read all at once
         held = []
     seen.append(tup["tuple"])
 """

@@ -223,7 +223,10 @@ def _try_batch(stage: Stage) -> None:
 
 def _batch_size(stage: Stage) -> int:
     """The number of tuples that it settles together, as they come one after another; 0 if not the same number twice."""
-    until = stage.bolt.session.now + WHILE
+    session = stage.bolt.session
+    # The first of those settled together was seen to be: the others are still being read.
+    session.wait_quiet(WHILE)
+    until = session.now + WHILE
     first, second = (_settled_together(stage, until) for _ in range(2))
     return first if first == second > 1 else 0
 
@@ -234,7 +237,7 @@ def _settled_together(stage: Stage, until: float) -> int:
     for sample in islice(cycle(stage.samples), NEVER_SETTLED):
         before = len(feed.open)
         stage.send(sample)
-        session.wait_quiet(SOON_SETTLED)
+        session.wait_quiet(max(SOON_SETTLED, until - session.now))
         if len(feed.open) <= before:
             return 0 if feed.open else before + 1
         if session.now > until or not session.running:
