@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit.store.local_rows import local_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -83,26 +83,40 @@ def _became(one: EqualLeg, other: EqualLeg) -> tuple[int | float | str | None, .
 def equal_legs(tree: DataFrame, paired: DataFrame, told: DataFrame, settles: DataFrame) -> list[EqualLeg]:
     """The legs of trees that have equals.
 
-    `told`: what spouts were told of roots, as the table marks has it; `settles`: what bolts said of edges.
+    `told`: what spouts were told of roots, as the table marks has it; `settles`: what bolts said of edges. Both are
+    read twice at most.
     """
     equals = F.broadcast(paired.where("equals is not null").select("edge", "equals", "got_at"))
-    legs = tree.join(equals, "edge")
-    roots = F.broadcast(legs.select("root").distinct())
-    theirs = tree.join(roots, "root", "left_semi").select("root", "edge")
-    edges = F.broadcast(theirs.select("edge").distinct())
-    by_edge = (
-        settles.join(edges, "edge", "left_semi")
-        .groupBy("edge")
-        .agg(F.expr("max(kind) = 'ack' and count(*) = 1 as once"), F.max("settled_t").alias("settled_t"))
+    legs = tree.join(equals, "edge").withColumns({"acked": F.lit(False), "told": F.lit(None)}).select(*EqualLeg._fields)
+    found = [EqualLeg(*row) for row in legs.collect()]
+    roots = few(tree, {leg.root for leg in found})
+    ended = told.where("what in ('acked', 'told fail')").join(roots, "root", "left_semi").select("root", "what", "t")
+    ends = {root: (what, t) for root, what, t in ended.collect()}
+    found = [leg._replace(told=ends[leg.root][0]) if leg.root in ends else leg for leg in found]
+    # Of all other trees it does not matter, so it is not asked.
+    of_lost = {leg.equals for leg in found if leg.receiver is None and leg.told == "acked"}
+    failed = {
+        leg.root for leg in found if leg.receiver is not None and leg.told == "told fail" and leg.equals in of_lost
+    }
+    acked = _acked(tree, settles, {root: ends[root][1] for root in failed})
+    return [leg._replace(acked=leg.root in acked) for leg in found]
+
+
+def few(rows: DataFrame, roots: Iterable[int]) -> DataFrame:
+    """These roots, to be joined with `rows`."""
+    return F.broadcast(local_rows(rows.sparkSession, [(root,) for root in sorted(roots)], "root bigint"))
+
+
+def _acked(tree: DataFrame, settles: DataFrame, failed: Mapping[int, float]) -> set[int]:
+    """The roots of which every tuple was acked, once, by the time given."""
+    if not failed:
+        return set()
+    ended = F.broadcast(local_rows(tree.sparkSession, sorted(failed.items()), "root bigint, ended double"))
+    legs = tree.join(ended, "root").select("root", "edge", "ended")
+    said = settles.join(F.broadcast(legs.select("edge").distinct()), "edge", "left_semi")
+    once = said.groupBy("edge").agg(
+        F.expr("max(kind) = 'ack' and count(*) = 1 as once"), F.max("settled_t").alias("settled_t")
     )
-    whole = (
-        theirs.join(F.broadcast(by_edge), "edge", "left")
-        .groupBy("root")
-        .agg(F.expr("bool_and(coalesce(once, false)) as acked"), F.max("settled_t").alias("last"))
-    )
-    ends = told.where("what in ('acked', 'told fail')").join(roots, "root", "left_semi")
-    both = legs.join(F.broadcast(whole), "root").join(
-        F.broadcast(ends.selectExpr("root", "what as told", "t as ended")), "root", "left"
-    )
-    rows = both.withColumn("acked", F.expr("acked and coalesce(last <= ended, false)")).select(*EqualLeg._fields)
-    return [EqualLeg(*row) for row in rows.collect()]
+    whole = "bool_and(coalesce(once and settled_t <= ended, false)) as acked"
+    both = legs.join(F.broadcast(once), "edge", "left").groupBy("root").agg(F.expr(whole))
+    return {row.root for row in both.where("acked").collect()}

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit.clocks import Passage, compared, offsets
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channels
-from multilang_cli.audit.stages.equals import equal_legs, exchanged, exchanges
+from multilang_cli.audit.stages.equals import equal_legs, exchanged, exchanges, few
 from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends, several_lives, torn_tasks
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
@@ -70,9 +70,9 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | 
     first, children = _first_level(said, paired), _children(sent, paired)
     tree = _trees(first, children, depth)
     if any(row.equals for row in met):
-        told = told.localCheckpoint(eager=False)
+        told, settles = told.localCheckpoint(eager=False), settles.localCheckpoint(eager=False)
         if found := exchanges(equal_legs(tree, paired, told, settles)):
-            tree = _exchanged(tree, first, children, depth, found)
+            tree = _exchanged(tree, children, depth, found)
     return _marks(told, settles, tree, alive, ends=F.broadcast(ends), torn=F.broadcast(torn))
 
 
@@ -277,14 +277,13 @@ def _first_level(said: DataFrame, paired: DataFrame) -> DataFrame:
     return level.withColumn("root", F.col("emission")).select(_LEGS)
 
 
-def _exchanged(
-    tree: DataFrame, first: DataFrame, children: DataFrame, depth: int, found: Sequence[Exchange]
-) -> DataFrame:
-    """The trees, those with emissions to be exchanged made again."""
-    roots = sorted({leg.root for each in found for leg in each})
-    which = F.broadcast(local_rows(tree.sparkSession, [(root,) for root in roots], "root bigint"))
-    theirs = exchanged(first.join(which, "root", "left_semi"), found)
-    again = _trees(theirs, exchanged(children, found), depth)
+def _exchanged(tree: DataFrame, children: DataFrame, depth: int, found: Sequence[Exchange]) -> DataFrame:
+    """The trees, those with emissions to be exchanged made again, of what stands in these alone."""
+    which = few(tree, {leg.root for each in found for leg in each})
+    theirs = tree.join(which, "root", "left_semi")
+    anchors = F.broadcast(theirs.selectExpr("edge as anchor").distinct())
+    below = children.join(anchors, "anchor", "left_semi").localCheckpoint(eager=False)
+    again = _trees(exchanged(theirs.where("root = emission"), found), exchanged(below, found), depth)
     return tree.join(which, "root", "left_anti").select(_LEGS).unionByName(again)
 
 
