@@ -16,13 +16,13 @@ from multilang_cli.catalogue import locate, schemas
 from multilang_cli.catalogue.once import once
 from multilang_cli.catalogue.texts import TextError, file_bytes
 from multilang_cli.catalogue.yaml_texts import lines_of, yaml_value
-from multilang_cli.causes.model import KnownCause, TracebackForm
+from multilang_cli.causes.model import KnownCause, Signature, TracebackForm
 from multilang_cli.causes.tracebacks import Tracebacks
 from multilang_cli.protocol.words.rulebook import Rulebook
 from multilang_cli.protocol.words.verdicts import Kind, Profile, Rule, StormVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 _T = TypeVar("_T")
@@ -63,10 +63,21 @@ def load_causes() -> tuple[KnownCause, ...]:
 
 def read_cause(path: Path) -> KnownCause:
     """One file of a cause, whose name is its id. Raises CatalogueError."""
-    cause = read_as(path, "cause", KnownCause)
+    cause = read_as(path, "cause", KnownCause, _with_facts)
     if cause.id != path.stem:
         raise CatalogueError(f"{path}: the id is {cause.id!r}, not the file's name")
     return cause
+
+
+def _with_facts(cause: dict[str, Any]) -> dict[str, Any]:
+    """A cause as it is written, with the facts that a signature asks for in a table: the values that fit, by name."""
+    return {**cause, "when": [_apart(signature) for signature in cause["when"]]}
+
+
+def _apart(signature: dict[str, Any]) -> dict[str, Any]:
+    fields = {key: each for key, each in signature.items() if key in Signature.__struct_fields__}
+    facts = {key: each if isinstance(each, list) else [each] for key, each in signature.items() if key not in fields}
+    return {**fields, "facts": facts}
 
 
 @once
@@ -151,10 +162,10 @@ def problems(path: Path, schema: str) -> list[str]:
     return [f"{path}:{lines.get(text.split(': ')[0], 1)}: {text}" for text in wrong]
 
 
-def read_as(path: Path, schema: str, into: type[_T]) -> _T:
-    """The value in a YAML file of a published schema. Raises CatalogueError."""
+def read_as(path: Path, schema: str, into: type[_T], shaped: Callable[[Any], Any] = lambda value: value) -> _T:
+    """The value in a YAML file of a published schema, `shaped` as its type has it. Raises CatalogueError."""
     try:
-        return msgspec.convert(_plain(path), into)
+        return msgspec.convert(shaped(_plain(path)), into)
     except msgspec.ValidationError as error:
         raise CatalogueError("\n".join(problems(path, schema)) or f"{path}: {error}") from None
 

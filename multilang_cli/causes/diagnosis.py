@@ -59,7 +59,8 @@ def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule
     left = [finding for finding in facts.findings if finding.level != "note"] or _harmful(facts)
     fatal = _fatal(facts)
     left = [finding for finding in left if fatal is None or finding.seq <= fatal.seq]
-    values, size, broken = _values_of(facts), facts.seen.size, {finding.rule for finding in left}
+    values = {name: value(facts) for name, value in FACTS.items()}
+    size, broken = facts.seen.size, {finding.rule for finding in left}
     for cause in known:
         for signature in cause.when:
             by_facts = not signature.rules
@@ -129,7 +130,7 @@ class _Fitting(dict[str, str]):
 def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitting | None:
     """The words of a cause whose patterns fit, where all else of its signature holds; None if one does not."""
     words = words_of(facts)
-    words.by_child = bool(signature.by_child)
+    words.by_child = signature.asks_for("by_child")
     if signature.rules:
         pattern = _pattern(signature.matches)
         of_rule = [finding for finding in left if finding.rule in signature.rules]
@@ -199,22 +200,13 @@ def _is_written_so(signature: Signature, facts: Facts, words: _Fitting) -> bool:
 
 
 def _holds(signature: Signature, known: Mapping[str, object], size: int) -> bool:
-    """True if everything but patterns and findings fits. `known`: see `_values_of`."""
+    """True if everything but patterns and findings fits. `known`: the values of `FACTS`."""
     if size <= signature.over > 0:
         return False
-    return all(known[name] in wanted for name, wanted in _conditions(signature))
+    return all(known[name] in wanted for name, wanted in signature.facts.items())
 
 
-@cache
-def _conditions(signature: Signature) -> tuple[tuple[str, tuple[object, ...]], ...]:
-    """The fields of a signature that ask for something, and the values of each that fit."""
-    told = ((name, getattr(signature, name)) for name in (*_ONE_OF, *_EITHER))
-    return tuple(
-        (name, wanted if isinstance(wanted, tuple) else (wanted,)) for name, wanted in told if wanted not in (None, ())
-    )
-
-
-_ONE_OF: dict[str, Callable[[Facts], object]] = {
+FACTS: dict[str, Callable[[Facts], object]] = {
     "phase": lambda facts: facts.seen.phase,
     "ended": lambda facts: facts.ended,
     "codes": lambda facts: facts.code,
@@ -226,9 +218,6 @@ _ONE_OF: dict[str, Callable[[Facts], object]] = {
     "late": lambda facts: facts.late_is,
     "languages": lambda facts: facts.source.language,
     "kind": lambda facts: facts.source.kind,
-}
-"""Fields of a signature that name values, and the fact that must be one of them."""
-_EITHER: dict[str, Callable[[Facts], object]] = {
     "made_up": lambda facts: facts.known.made_up,
     "fed": lambda facts: facts.seen.fed,
     "handled": lambda facts: facts.known.handled,
@@ -277,12 +266,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "batches": lambda facts: facts.known.batch > 0,
     "overgrown": lambda facts: bool(facts.known.held),
 }
-"""Fields of a signature that are true or false, and the fact that must be so."""
-
-
-def _values_of(facts: Facts) -> dict[str, object]:
-    """The facts that the fields of signatures ask for, by the names of these."""
-    return {name: value(facts) for name, value in (_ONE_OF | _EITHER).items()}
+"""What a signature may ask of the facts of a conversation: a word, a number, or whether something is so."""
 
 
 def words_of(facts: Facts) -> _Fitting:
@@ -330,9 +314,9 @@ def _cause_of(
     cause: KnownCause, signature: Signature, facts: Facts, words: _Fitting, explained: Sequence[Finding]
 ) -> Cause:
     by_death = not words.finding or signature.exception or _is_of_the_end(words.finding, facts)
-    by_death = by_death and not signature.rest
-    death = facts.refusal if signature.failed else facts.thrown if by_death else None
-    death = facts.printed if signature.printed else death
+    by_death = by_death and "rest" not in signature.facts
+    death = facts.refusal if signature.asks_for("failed") else facts.thrown if by_death else None
+    death = facts.printed if signature.asks_for("printed") else death
     language = facts.source.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq
     stood = facts.known.stood if seq in facts.seen.silences else facts.known.starter if words.by_child else None

@@ -79,132 +79,35 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Conditions that must hold for a cause; a key that is not given is not looked at.
+    """Conditions that must hold for a cause; one that is not given is not looked at. Its schema describes each of them.
 
-    `struck`: it was silent, got this, and died at once. `rules`: one of these was broken. `matches`: a pattern that
-    the message of such a finding has. `exception`, `stderr`: patterns found in the uncaught exception and in stderr;
-    `trace`: one found in stderr, or in what it told Storm last of all.
-    `waits`: a pattern found in what it was seen to be doing in a silence. `late`: what it wrote only after its stdin
-    was closed. `made_up`: what it was given last was made up by us. `fed`: a tuple was sent to it before. `handled`:
-    its pid file proves that it had read the handshake before its stdin was closed. `pieced`: a message was written to
-    it in parts. `loses_pieces`: all that it has not answered was, and it answers such messages where they come whole.
-    `misread`: a JSON parser of it says that it can't read a text. `over`: what it was given and has not
-    answered has more bytes. `awaits_unasked`: behind emits that get no task ids it goes on only when others come, if
-    at all. `went_on_unasked`: behind one it emitted for the same tuple, or settled it, before any ids came.
-    `silent_when_idle`: it answered each `next` for which it emitted, and the first without an emit stays open.
-    `by_child`: what stands on stdout was written by a program that it starts. `stalled`: it answered
-    something, and then nothing of what came behind, tuples and heartbeats. `late_stderr`: a pattern found in what it
-    complained of only after its stdin was closed. `of_ids`: what it had not answered but task ids when it ended.
-    `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an
-    anchored emit of before once more. `code`: a pattern found in the line of source that the exception names.
-    `behind_ids`: task ids came since it said anything.
-    `swallowed`: what it never answered are just those messages that it read behind an emit that asks for task ids;
-    `swallowed_unasked`: behind any emit.
-    `threw`: an uncaught exception is known; `printed`: one stands in the text on its stdout.
-    `complained`: of a tuple that it settled never it logged something.
-    `muttered`: the last that it wrote to stderr of such a tuple says that something is wrong. `only_ticks`: ticks stay
-    open, and no other tuple.
-    `failed`: it failed a tuple. `threw_then`: an exception is known of which it failed that; `said_why`: it told Storm
-    something of it. `swallows`: a tuple or heartbeat stood where it would read task ids. `partly_read`: it has read
-    some of its handshake, and not all. `clean`: nothing was found. `settled_last`: the last that it said settled a
-    tuple.
-    `fills_a_buffer`: such a message has as many bytes as a buffer of a usual size takes. `before_ids`: all tuples that
-    stay open came between an emit and its task ids; `dropped`: so they did, and it went on behind them.
-    `of_a_text`: what such a finding names is a piece of a tuple's text.
-    `escaped`: a tuple that it was sent has a backslash in its bytes.
-    `lone_end`: it wrote a line `end` with nothing, or an empty line, before it. `last_word`: it ended, and the last
-    that it wrote is no message. `answers_ids`: it said no more syncs that nobody asked for than task ids came.
-    `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
-    that it held. `languages`: it is written in one of these, "" where that is not known.
-    `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with. `also`: one
-    that is found in its source as well; `lacks`: one that is in none of its lines. One with a line feed in it is looked
-    for in the whole file. `mislays`: a tuple stays open, and one with the same values was settled. `overwritten`: the
-    last that it was sent was named once more when it was settled, and an older one is open. `half_done`: a tuple
-    stays open that an emit was anchored to. `of_own_id`: Storm brought back last an id that the spout emitted;
-    `misses_its_id`: the exception names that; `shares_an_id`: it was given to several tuples, and brought back before.
-    `complained_last`: the last that it said is a log that says that something is wrong.
-    `held_behind_unasked`: it emitted for one tuple, unasked for ids, and did no more though others came. `batches`: it
-    was seen to settle so many tuples together.
-    `certainty`, `sentence`: those of this signature, if they are not the cause's.
+    `facts`: the values that fit, by the names of ``diagnosis.FACTS``; in a file they stand beside the other conditions.
     """
 
-    phase: tuple[Phase, ...] = ()
-    kind: Kind | None = None
-    ended: tuple[Ended, ...] = ()
-    codes: tuple[int, ...] = ()
-    signals: tuple[int, ...] = ()
-    asked: tuple[Asked, ...] = ()
-    unanswered: tuple[Asked, ...] = ()
-    struck: tuple[Asked, ...] = ()
+    facts: dict[str, tuple[object, ...]] = {}
     rules: tuple[str, ...] = ()
     matches: str = ""
-    exception: str = ""
-    stderr: str = ""
-    trace: str = ""
-    code: str = ""
-    waits: str = ""
-    rest: tuple[Bytes, ...] = ()
-    late: tuple[Bytes, ...] = ()
-    made_up: bool | None = None
-    fed: bool | None = None
-    handled: bool | None = None
-    pieced: bool | None = None
-    loses_pieces: bool | None = None
-    misread: bool | None = None
-    emitted: bool | None = None
-    own_pid: bool | None = None
-    echoed: bool | None = None
-    went_on_unasked: bool | None = None
-    silent_when_idle: bool | None = None
-    awaits_unasked: bool | None = None
-    by_child: bool | None = None
-    stalled: bool | None = None
-    late_stderr: str = ""
-    of_ids: bool | None = None
     repeated: bool | None = None
-    threw: bool | None = None
-    printed: bool | None = None
-    complained: bool | None = None
-    muttered: bool | None = None
-    only_ticks: bool | None = None
-    swallowed: bool | None = None
-    swallowed_unasked: bool | None = None
-    behind_ids: bool | None = None
-    escaped: bool | None = None
     of_a_text: bool | None = None
     fills_a_buffer: bool | None = None
-    before_ids: bool | None = None
-    dropped: bool | None = None
-    failed: bool | None = None
-    threw_then: bool | None = None
-    said_why: bool | None = None
-    swallows: bool | None = None
-    partly_read: bool | None = None
-    clean: bool | None = None
-    settled_last: bool | None = None
-    misplaced: bool | None = None
-    lone_end: bool | None = None
-    answers_ids: bool | None = None
-    last_word: bool | None = None
-    overgrown: bool | None = None
-    mislays: bool | None = None
-    half_done: bool | None = None
-    of_own_id: bool | None = None
-    misses_its_id: bool | None = None
-    shares_an_id: bool | None = None
-    complained_last: bool | None = None
-    held_behind_unasked: bool | None = None
-    overwritten: bool | None = None
-    batches: bool | None = None
-    languages: tuple[str, ...] = ()
+    exception: str = ""
+    stderr: str = ""
+    late_stderr: str = ""
+    trace: str = ""
+    waits: str = ""
+    wrote: str = ""
+    code: str = ""
     source: str = ""
     also: str = ""
     lacks: str = ""
-    wrote: str = ""
     since: str = ""
     over: int = 0
     certainty: Certainty | None = None
     sentence: str = ""
+
+    def asks_for(self, fact: str) -> bool:
+        """True if a fact that is true or false has to be true."""
+        return True in self.facts.get(fact, ())
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _is_about_one(signature: Signature) -> bool:
     """True if the cause tells by itself under which condition it comes."""
-    return bool(signature.pieced or signature.over or signature.fills_a_buffer)
+    return bool(signature.asks_for("pieced") or signature.over or signature.fills_a_buffer)
 
 
 def with_conditions(subjects: Sequence[SubjectResult], cases: Iterable[Case]) -> list[SubjectResult]:

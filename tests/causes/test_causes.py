@@ -9,9 +9,9 @@ import pytest
 
 from multilang_cli.catalogue import loader, locate
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.causes.diagnosis import diagnose
+from multilang_cli.causes.diagnosis import FACTS, diagnose
 from multilang_cli.causes.facts import Facts, Known, Source, facts_of, said_in_time
-from multilang_cli.causes.model import Place
+from multilang_cli.causes.model import Place, Signature
 from multilang_cli.causes.unheard import what_they_are
 from tests import notation
 
@@ -500,3 +500,10 @@ def test_a_name_of_ours_is_told_from_a_name_of_its_own(exception: str, cause: st
         f'> {{"conf":{{}},"pidDir":"/pids","context":{{}}}}\n2>text "{written}"\n! {{"event": "exited", "code": 1}}\n'
     )
     assert [each.id for each in diagnose(facts_in(events, "bolt"), CAUSES.values(), RULES)][:1] == [cause]
+
+
+def test_every_fact_that_a_signature_may_ask_for_is_known() -> None:
+    signature = json.loads(locate.data_path("schemas", "cause.schema.json").read_bytes())
+    keys = signature["properties"]["when"]["items"]["properties"].keys()
+    assert keys - FACTS.keys() == {*Signature.__struct_fields__} - {"facts"}
+    assert keys >= FACTS.keys()
