@@ -11,6 +11,7 @@ import msgspec
 
 from multilang_cli.acking.acker import Acker
 from multilang_cli.acking.messages import AckAck, AckInit
+from multilang_cli.protocol.words.shortening import head
 from multilang_cli.reports.trees import hexadecimal
 from multilang_cli.topology.history import AckerTold, Delivered, EmissionEnded, Emitted, Launched, Lost, TupleSettled
 
@@ -146,13 +147,14 @@ class _Following:
             raise NoRootError(
                 f"emission {event.n} has no message id, or there is no acker: nobody follows it; take a spout's: 1"
             )
-        return AckStep(event.t, f"{self._who(event.task)} emits {_short(event.values)}: root {hexadecimal(event.root)}")
+        values = head(event.values, SHOWN_OF_VALUES)
+        return AckStep(event.t, f"{self._who(event.task)} emits {values}: root {hexadecimal(event.root)}")
 
     def _delivered(self, event: Delivered) -> AckStep | None:
         if self.root is None or self.root not in event.edges:
             return None
         emit, edge = self._emits.pop(event.emit, None), event.edges[self.root]
-        made = f"{self._who(emit.task)} emits {_short(emit.values)}, anchored; " if emit else ""
+        made = f"{self._who(emit.task)} emits {head(emit.values, SHOWN_OF_VALUES)}, anchored; " if emit else ""
         self._edges[event.n] = edge, self._who(event.task)
         return AckStep(event.t, f"{made}its tuple goes to {self._who(event.task)}: edge {hexadecimal(edge)}")
 
@@ -174,7 +176,3 @@ class _Following:
         if event.emit != self.emission:
             return None
         return AckStep(event.t, f"{self._who(event.task)} learns, after {event.latency * 1000:,.1f} ms: {event.how}")
-
-
-def _short(values: str) -> str:
-    return values if len(values) <= SHOWN_OF_VALUES else f"{values[:SHOWN_OF_VALUES]}..."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -241,7 +241,7 @@ class _Teller:
 def told(story: Story) -> Iterator[tuple[int, str]]:
     """A story in lines, each with how deep it is indented."""
     tree = story.tree
-    known = f"(message id {_plain(tree.message_id)}): {story.ended or 'never ended'}"
+    known = f"(message id {encoded(msgspec.json.encode, tree.message_id).decode()}): {story.ended or 'never ended'}"
     told = "(in no tree): nobody waits for its end" if story.loose else known
     yield 0, f"Emission {story.emission} of {_name(tree.spout)} {told}"
     yield 1, f"{_name(tree.spout)} emitted {story.values} at {tree.emitted:.3f} s"
@@ -272,7 +272,3 @@ def told(story: Story) -> Iterator[tuple[int, str]]:
 
 def _name(task: Task) -> str:
     return f"{task.component}, task {task.id}"
-
-
-def _plain(value: Any) -> str:
-    return encoded(msgspec.json.encode, value).decode()

@@ -76,6 +76,8 @@ def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> P
     layout = lay_out(topology, storm)
     workers = layout.workers
     timeouts = conf.get("topology.enable.message.timeouts", True)
+    # Each after one that feeds it: spouts first, what no spout feeds last.
+    names = dict.fromkeys([*risks.fed_by_spouts(topology), *topology.components])
     return Plan(
         name=topology.name,
         storm=storm,
@@ -83,14 +85,9 @@ def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> P
         ackers={task: workers[task] for task in layout.ackers},
         message_timeout=conf.get("topology.message.timeout.secs") if timeouts else None,
         max_spout_pending=conf.get(_PENDING),
-        components=tuple(_component(each, topology, layout, conf) for each in _in_order(topology)),
+        components=tuple(_component(topology.components[name], topology, layout, conf) for name in names),
         risks=(*risks.of(topology, layout, conf, storm), *risks.seen(history, topology)),
     )
-
-
-def _in_order(topology: Topology) -> list[ComponentSpec]:
-    """The components, each after one that feeds it; spouts first, what no spout feeds last."""
-    return [topology.components[name] for name in dict.fromkeys([*risks.fed_by_spouts(topology), *topology.components])]
 
 
 def _component(component: ComponentSpec, topology: Topology, layout: Layout, conf: Mapping[str, Any]) -> ComponentPlan:

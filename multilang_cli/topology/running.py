@@ -194,7 +194,7 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
 
 def _tallies(setup: Setup, engine: Engine) -> dict[str, Tally]:
     found = {name: Tally() for name in setup.topology.components}
-    for task, tally in engine.tallies.items():
+    for task, tally in engine.flow.tallies.items():
         if (name := setup.layout.components[task]) in found:
             found[name].add(tally)
     return found

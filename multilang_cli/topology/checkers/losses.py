@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.protocol.words.shortening import head
 from multilang_cli.topology.checkers.checker import Checker, RunFacts
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class AtLeastOnce(Checker):
         self.account = Account()
         self._by_values: dict[_Key, _Key] = {}
         self._loose: dict[int, tuple[int, int]] = {}
-        self._missing = {name: Counter(map(_text, values)) for name, values in facts.expected.items()}
+        self._missing = {name: Counter(map(json.dumps, values)) for name, values in facts.expected.items()}
         self._sizes = {name: {len(each) for each in values} for name, values in facts.expected.items()}
         self._emission = (0, "")
         self._arriving: dict[int, str] = {}
@@ -209,12 +210,8 @@ class AtLeastOnce(Checker):
         if again:
             account.twice += 1
             account.causes[again] += 1
-            short = (
-                message.values
-                if len(message.values) <= SHOWN_IN_SENTENCE
-                else f"{message.values[:SHOWN_IN_SENTENCE]}..."
-            )
-            account.first = account.first or f"{short} of {self.facts.name(message.task)}"
+            values = head(message.values, SHOWN_IN_SENTENCE)
+            account.first = account.first or f"{values} of {self.facts.name(message.task)}"
 
     def _expect_replay(self, message: _Message, t: float, why: str) -> None:
         self._pending_replays[message.key] = (message, t, why)
@@ -283,10 +280,6 @@ class ReplayedOnce(Checker):
         state[1] |= failed
         if not failed and not state[0]:
             del self._states[key]
-
-
-def _text(values: object) -> str:
-    return json.dumps(values)
 
 
 def _prefix(values: str, size: int) -> str:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from multilang_cli.topology.engine.ending import PhaseName, RunOutcome
     from multilang_cli.topology.engine.spout_executor import SpoutTaskCommand
-    from multilang_cli.topology.engine.tally import Tally
     from multilang_cli.topology.history import Happening
 
 END_LOOKS_EVERY = 0.05
@@ -119,11 +118,6 @@ class Engine:
     def now(self) -> float:
         """Seconds since the run began, to the microsecond."""
         return round(time.monotonic() - self._start, 6)
-
-    @property
-    def tallies(self) -> dict[int, Tally]:
-        """Counts of each task's work."""
-        return self.flow.tallies
 
     def tell(self, event: Happening) -> None:
         """An event of the history."""

@@ -148,13 +148,12 @@ class Worker:
             self.flow.up.add(task)
         return [life.side for life in self.lives.values()]
 
-    def end(self, why: str, *, wait: float = 0.0) -> list[BoltTask | SpoutTask]:
+    def end(self, why: str) -> None:
         """It dies, all its processes with it: those that are killed by that have no part in it."""
         self.up = False
         self._tell(Died(t=self.flow.t, worker=self.number, why=why))
-        sessions = self._finish(wait)
+        self._finish(0.0)
         self.flow.drop(self.tasks)
-        return sessions
 
     def stop(self, wait: float) -> None:
         """The run is over."""
@@ -167,7 +166,7 @@ class Worker:
             if life.side.session.exit is None:
                 life.side.sent(signal.SIGTERM)
 
-    def _finish(self, wait: float) -> list[BoltTask | SpoutTask]:
+    def _finish(self, wait: float) -> None:
         lives = list(self.lives.values())
         for life in lives:
             if life.side.session.exit is None:
@@ -176,7 +175,6 @@ class Worker:
             life.finish(wait)
         self.past = [life for life in self.past if life.side.session.findings][:MOST_LIVES] + lives
         self.lives.clear()
-        return [life.side for life in lives]
 
 
 def launches_of(setup: Setup) -> dict[int, Launch]:
