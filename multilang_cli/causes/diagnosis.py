@@ -13,6 +13,7 @@ from multilang_cli.causes.facts import is_a_buffer
 from multilang_cli.causes.model import Cause
 from multilang_cli.causes.seen import tells_of_trouble
 from multilang_cli.causes.tracebacks import last_line, short
+from multilang_cli.protocol.words.shortening import head
 from multilang_cli.protocol.words.verdicts import FATAL
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "of_ids": lambda facts: facts.of_ids,
     "threw": lambda facts: facts.death is not None,
     "printed": lambda facts: facts.printed is not None,
-    "behind_ids": lambda facts: facts.behind_ids,
+    "behind_ids": lambda facts: facts.seen.behind_ids,
     "swallowed": lambda facts: facts.seen.naive.lost,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
     "before_ids": lambda facts: facts.seen.drops_before_ids,
@@ -272,7 +273,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
 def words_of(facts: Facts) -> _Fitting:
     """Words that every sentence may use."""
     rest = facts.seen.rest or facts.seen.late
-    shown = repr(rest if len(rest) <= MOST_REST else f"{rest[:MOST_REST]}...")
+    shown, pending = repr(head(rest, MOST_REST)), facts.seen.ids.pending
     unanswered = _ASKED.get(facts.unanswered, f"`{facts.unanswered}`")
     return _Fitting(
         how=facts.how,
@@ -289,7 +290,7 @@ def words_of(facts: Facts) -> _Fitting:
         batch=str(facts.known.batch),
         words=short(facts.seen.words),
         own_id=facts.seen.ids.asked,
-        own_pending=_of_pending(facts.seen.ids.pending),
+        own_pending=f"one of {pending} that are pending" if pending > 1 else "the only one that is pending",
         signal=str(facts.signal),
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),
@@ -299,10 +300,6 @@ def words_of(facts: Facts) -> _Fitting:
         printed=facts.printed.told if facts.printed else "",
         why=short(facts.seen.failed_for),
     )
-
-
-def _of_pending(count: int) -> str:
-    return f"one of {count} that are pending" if count > 1 else "the only one that is pending"
 
 
 def _plain(text: str) -> str:

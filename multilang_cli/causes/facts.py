@@ -167,11 +167,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return went_on or self.seen.answered not in {"", self.pending[0][0]}
 
     @property
-    def behind_ids(self) -> bool:
-        """True if task ids came since it said anything."""
-        return self.seen.behind_ids
-
-    @property
     def of_ids(self) -> bool:
         """True if it ended with nothing but task ids unanswered."""
         return self.is_over and self.seen.of_ids and not self.pending

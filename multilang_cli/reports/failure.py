@@ -23,14 +23,14 @@ MOST_LINES = 4
 """Lines that one message may take; longer ones are cut in the middle."""
 _RECOGNISED = 40
 """Characters of an exception by which its line is found again: long ones are shown cut."""
-_STYLES = {"warn": "bold yellow"}
 
 
 def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     """Show what the subjects of a group have in common, by the first of them. Warnings are shown in short."""
     subject = group.first
     rule = group.rule(rulebook)
-    page.para(f"{subject.id}  {subject.title}", "bold", label=group.verdict.upper(), label_style=_style(group))
+    style = "bold yellow" if group.verdict == "warn" else "bold red"
+    page.para(f"{subject.id}  {subject.title}", "bold", label=group.verdict.upper(), label_style=style)
     if len(group.subjects) > 1:
         rest = some_of(other.id for other in group.subjects[1:])
         # A task that dies has a further life, which is a subject of its own.
@@ -156,7 +156,3 @@ def exit_in_words(ended: Exit | None) -> str:
     if ended is None:
         return ""
     return f"was ended by signal {ended.signal}" if ended.signal is not None else f"exited with code {ended.code}"
-
-
-def _style(group: Group) -> str:
-    return _STYLES.get(group.verdict, "bold red")

@@ -204,11 +204,8 @@ def _trouble(alike: list[SubjectResult]) -> Trouble:
 def _place(cause: Cause, often: Counter[tuple[str, Certainty]]) -> tuple[object, ...]:
     # What is certain in a few of many of them alone is seldom the better account.
     count = often[cause.id, cause.certainty]
-    return count * _SELDOM < max(often.values()), cause.certainty == "likely", -count, *_telling(cause)
-
-
-def _telling(cause: Cause) -> tuple[object, ...]:
-    return cause.certainty == "likely", cause.rank, (cause.seq or 0) // _SHORT_STORY
+    seldom, story = count * _SELDOM < max(often.values()), (cause.seq or 0) // _SHORT_STORY
+    return seldom, cause.certainty == "likely", -count, cause.rank, story
 
 
 def _group(alike: list[SubjectResult], storm: str) -> Group:

@@ -26,7 +26,7 @@ from multilang_cli.reports.explaining.explain import heading_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.catalogue.written import Chapter, Sentence, VersionTable
+    from multilang_cli.catalogue.written import Chapter, Sentence
 
 _MADE = "<!-- Made from conformance/protocol; not to be edited. -->"
 _KEYWORDS = """\
@@ -66,9 +66,16 @@ versions, and a report for Storm's tracker that can be sent as it is. `>` is wri
 
 def pages() -> dict[str, str]:
     """The pages by the names of their files."""
-    made = {f"{chapter.id}.md": _chapter(chapter) for chapter in load_chapters()}
-    made |= {"index.md": _index(), "fates.md": _fates(), "cases.md": _cases(), "errata.md": _errata()}
-    return made | {"broken-storm.md": _broken()}
+    return {
+        **{f"{chapter.id}.md": _chapter(chapter) for chapter in load_chapters()},
+        "index.md": _index(),
+        "fates.md": _fates(),
+        "cases.md": _cases(),
+        "errata.md": _page(
+            "Errata of Storm's page about the protocol", _ERRATA, "\n".join(map(_erratum, load_errata()))
+        ),
+        "broken-storm.md": _page("Broken in Storm", _BROKEN, *map(_defect, load_broken())),
+    }
 
 
 def write_pages(folder: Path) -> list[Path]:
@@ -115,7 +122,7 @@ def _chapter(chapter: Chapter) -> str:
             for place, sentence in enumerate(section.sentences, 1)
         ]
         if section.table:
-            parts.append(_table(section.table))
+            parts.append(_grid(list(section.table.columns), [list(row) for row in section.table.rows]))
     return _page(f"{chapter.number}. {chapter.title}", *parts)
 
 
@@ -142,10 +149,6 @@ def _remarks(sentence: Sentence) -> Iterator[str]:
     sources = [*(f"`{place}`" for place in sentence.storm), *sentence.issues]
     if sources:
         yield "Storm: " + ", ".join(sources)
-
-
-def _table(table: VersionTable) -> str:
-    return _grid(list(table.columns), [list(row) for row in table.rows])
 
 
 def _grid(columns: list[str], rows: list[list[str]]) -> str:
@@ -189,19 +192,11 @@ def _cases() -> str:
     return _page("Cases: how the sentences are tried", _CASES, "\n".join(lines))
 
 
-def _errata() -> str:
-    return _page("Errata of Storm's page about the protocol", _ERRATA, "\n".join(map(_erratum, load_errata())))
-
-
 def _erratum(erratum: Erratum) -> str:
     at = f"*{erratum.at}*. " if erratum.at else ""
     says = f"The page: {_flat(erratum.says)} " if erratum.says else ""
     told = f"**{erratum.kind}**. {at}{says}{_flat(erratum.but)}"
     return f'- <a id="{erratum.id}"></a>{told} ({_links(erratum.sentences)})'
-
-
-def _broken() -> str:
-    return _page("Broken in Storm", _BROKEN, *map(_defect, load_broken()))
 
 
 def _defect(defect: BrokenStorm) -> str:

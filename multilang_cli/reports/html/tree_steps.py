@@ -131,7 +131,8 @@ class TreeSteps:
             kind = self._kind(root)
             ranked.append((met[kind], not kind[0], _ORDER.index(kind[1]), place, root))
             met[kind] += 1
-        return [root for *_, root in sorted(sorted(ranked, key=_rank)[: self._most], key=lambda each: each[1:4])]
+        ranked.sort(key=lambda each: each[:4])
+        return [root for *_, root in sorted(ranked[: self._most], key=lambda each: each[1:4])]
 
     def sections(self, lead: str, to: To) -> Iterator[Steps]:
         """The chosen trees, built now."""
@@ -144,10 +145,6 @@ class TreeSteps:
                     seqs += [event.seq] * (len(tree.steps) - len(seqs))
             if seqs:
                 yield tree_section(f"{lead}-tree-{number}", tree, seqs, trees.numbers, to, left_out=root.left_out)
-
-
-def _rank(each: tuple[int, bool, int, int, _RootEvents]) -> tuple[int, bool, int, int]:
-    return each[:4]
 
 
 def tree_section(

@@ -8,7 +8,7 @@ import msgspec
 from packaging.version import Version
 
 from multilang_cli.catalogue import locate
-from multilang_cli.catalogue.loader import CatalogueError, example_profile, plain, problems
+from multilang_cli.catalogue.loader import CatalogueError, example_profile, plain
 from multilang_cli.protocol.words.feeds import Feed
 from multilang_cli.protocol.words.verdicts import Clause, Level
 from multilang_cli.suite.cases.case import CaseError
@@ -65,11 +65,9 @@ def load_host_cases() -> list[HostCase]:
     return [read_host_case(file) for file in sorted(locate.data_path("conformance", "cases", "host").glob("*.yaml"))]
 
 
-def read_host_case(path: Path, *, check: bool = False) -> HostCase:
-    """Read one case file; `check` it against its schema. Raises CaseError."""
+def read_host_case(path: Path) -> HostCase:
+    """Read one case file. Raises CaseError."""
     try:
-        if check and (wrong := problems(path, "host-case")):
-            raise CaseError("\n".join(wrong))
         return msgspec.convert(plain(path), HostCase)
     except CatalogueError as error:
         raise CaseError(str(error)) from None

@@ -48,6 +48,9 @@ _OF_A_TUPLE_ALONE = re.compile(r"['\"`](?:tuple|stream|comp|task)['\"`]|\.(?:tup
 """Fields of a message that no command has, as exceptions quote them."""
 
 
+_WAITING_FOR_US = frozenset({"reading-stdin", "idle", "unknown"})
+
+
 class ProbeAnswer(NamedTuple):
     """The answer to a question. `sure`: more would not have come. `silent`: there was no first message.
 
@@ -103,13 +106,13 @@ def asked(checked: Subject, kind: Kind, ask: Question, *, patient: bool = False)
         answer = ProbeAnswer(replies, answered and done(), sure=sure, end=_last_words(session), fault=fault, died=died)
         misread = died and kind == "spout" and _OF_A_TUPLE_ALONE.search(replies.complaint) is not None
         answer = answer._replace(misread=misread)
-        answer = answer._replace(elsewhere=not (answered or died) and _waits_elsewhere(session))
+        answer = answer._replace(elsewhere=not (answered or died) and _state(session) not in _WAITING_FOR_US)
         return answer if answered else answer._replace(met=met() or _held_back(checked, session, watch))
 
 
 def _held_back(checked: Subject, session: Session, watch: Watch) -> Met:
     """Close the stdin of one that waits for more of it, and take what it says then for what went wrong."""
-    if not session.running or describing.describe(session.process).state != "reading-stdin":
+    if not session.running or _state(session) != "reading-stdin":
         return ()
     session.hear_out(LAST_CHANCE)
     met = met_by_the_probe(checked, session, watch, LastWords())
@@ -153,7 +156,7 @@ def _fault_of(session: Session) -> str:
         return "its process ended"
     if not session.running:
         return "it closed its stdout"
-    return "it stopped itself" if describing.describe(session.process).state == "stopped" else ""
+    return "it stopped itself" if _state(session) == "stopped" else ""
 
 
 def _unread(session: Session) -> str:
@@ -163,8 +166,8 @@ def _unread(session: Session) -> str:
     return "it does not read its stdin" if describing.describe(session.process).stdin else ""
 
 
-def _waits_elsewhere(session: Session) -> bool:
-    return describing.describe(session.process).state not in ("reading-stdin", "idle", "unknown")
+def _state(session: Session) -> str:
+    return describing.describe(session.process).state
 
 
 def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False) -> bool:

@@ -50,7 +50,7 @@ class Replies:
             body = event.body
             if isinstance(body, Malformed):
                 self.irregular = self.irregular or head(body.excerpt.strip(), _SHOWN_OF_REPLY)
-            self.said[_word_of(body)] += 1
+            self.said[_IRREGULAR if isinstance(body, Malformed) else type(body).__name__.lower()] += 1
             if not isinstance(body, Malformed):
                 self.repeats = self.repeats or any(value in event.raw for value in self.values)
             for message in body.salvage if isinstance(body, Malformed) else (body,):
@@ -71,7 +71,3 @@ class Replies:
             words.append(f"which begin{'s' if self.said[_IRREGULAR] == 1 else ''} {self.irregular!r}")
         where = "after its pid" if self.said["pid"] else "and no pid"
         return f"{', '.join(words) or 'nothing'} {where}, {self.size} bytes in all"
-
-
-def _word_of(body: object) -> str:
-    return _IRREGULAR if isinstance(body, Malformed) else type(body).__name__.lower()

@@ -49,9 +49,9 @@ class Watch:
     `open`: the ids of those that are not settled, Storm's own, as ticks, left out. `acks`: how many like each were
     acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
     `silent`: it has said nothing since it was fed. `beats`: heartbeats that it has not answered. `stopped`: the process
-    was seen to be stopped by a signal. `without_reader`: it lived on, and nobody read its stdin. `words`: the last that
-    it logged or reported before it was told to end. `sizes`: bytes of the events of which not all bytes are kept, by
-    seq.
+    was seen to be stopped by a signal. `without_reader`: it lived on, and nobody read its stdin. `dismissed`: it was
+    told to end, by the end of its stdin or by a signal; `words`: the last that it logged or reported before. `sizes`:
+    bytes of the events of which not all bytes are kept, by seq.
     """
 
     def __init__(self) -> None:
@@ -64,12 +64,7 @@ class Watch:
         self.beats = 0
         self.stopped = self.without_reader = False
         self.words = ""
-        self._dismissed = self._ended = False
-
-    @property
-    def dismissed(self) -> bool:
-        """True if it was told to end: by the end of its stdin, or by a signal."""
-        return self._dismissed
+        self.dismissed = self._ended = False
 
     @property
     def first_open(self) -> Like | None:
@@ -115,7 +110,7 @@ class Watch:
         if isinstance(body, StdinClosed | Signalled | Exited | WriteFailed):
             # Who has exited leaves its stdin as well: that is nothing else that it did.
             self.without_reader = self.without_reader or (isinstance(body, WriteFailed) and not self._ended)
-            self._dismissed = self._dismissed or isinstance(body, StdinClosed | Signalled)
+            self.dismissed = self.dismissed or isinstance(body, StdinClosed | Signalled)
             self._ended = self._ended or isinstance(body, Exited)
         elif isinstance(body, TupleMsg) and body.is_heartbeat:
             self.beats += 1
@@ -124,12 +119,12 @@ class Watch:
         elif isinstance(body, TupleMsg) and body.comp != SYSTEM_COMPONENT:
             self.silent = self.silent or not self.open
             self.open[body.id] = Like(body.comp or "", body.stream, hash(repr(body.values)))
-        elif isinstance(body, Ack | Fail) and not self._dismissed and (like := self.open.pop(body.id, None)):
+        elif isinstance(body, Ack | Fail) and not self.dismissed and (like := self.open.pop(body.id, None)):
             if isinstance(body, Ack):
                 self.acks[like] += 1
             elif self.refused is None and like not in self.acks:
                 self.refused = like
-        elif isinstance(body, Log | Error) and not self._dismissed:
+        elif isinstance(body, Log | Error) and not self.dismissed:
             self.words = (body.msg or "")[-WATCHED_BYTES:]
         elif isinstance(body, Deadline):
             self.stopped = self.stopped or body.waits.stopped

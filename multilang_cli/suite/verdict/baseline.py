@@ -17,7 +17,6 @@ from multilang_cli.reports.verdict import weigh
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.line_files import parted
 from multilang_cli.suite.cases.selection import nearest
-from multilang_cli.suite.verdict.repeats import as_known
 from multilang_cli.terminal.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def apply(baseline: Baseline, subject: SubjectResult, *, strict: bool, storm: st
         return subject
     at = baseline.at(entry)
     if subject.same_cause:
-        return as_known(subject, at)
+        return _known(subject, at)
     if subject.verdict in {"untestable", "error"}:
         return subject
     if subject.verdict == "skip":
@@ -153,6 +152,10 @@ def apply(baseline: Baseline, subject: SubjectResult, *, strict: bool, storm: st
         return subject
     gone = [name for name in entry.rules if not wrong.keys() & {name} and name not in map(rule_of, wrong)]
     tail = f"; no longer by {', '.join(gone)}" if gone else ""
+    return _known(subject, at, tail)
+
+
+def _known(subject: SubjectResult, at: str, tail: str = "") -> SubjectResult:
     return msgspec.structs.replace(subject, verdict="xfail", reason=f"known failure ({at}): {subject.reason}{tail}")
 
 

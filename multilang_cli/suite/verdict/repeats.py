@@ -11,8 +11,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
-
 from multilang_cli.catalogue.written import clause_of
 from multilang_cli.causes.tracebacks import last_line
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
@@ -336,8 +334,3 @@ def _repetition(case: Case, cause: _Cause) -> SubjectResult:
 def shortened(limits: dict[str, float], short: float) -> dict[str, float]:
     """The limits of a case that is to confirm a hang."""
     return {name: min(limit, short) if name in SHORTENED else limit for name, limit in limits.items()}
-
-
-def as_known(subject: SubjectResult, at: str) -> SubjectResult:
-    """A case that was not played for a cause that another shows, where a line says that it is known to fail."""
-    return msgspec.structs.replace(subject, verdict="xfail", reason=f"known failure ({at}): {subject.reason}")
