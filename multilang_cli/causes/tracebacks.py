@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.causes.model import Place
+from multilang_cli.protocol.words.shortening import head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -124,10 +125,22 @@ class Tracebacks:
     def misread_in(self, text: str) -> bool:
         """True if a JSON parser says in `text` that it can't read what it was given."""
         text = bounded(text)
-        return any(form.misread is not None and form.misread.search(text) for form in self._forms)
+        return any(form.misread.search(text) for form in self._forms)
+
+
+def _compiled(name: str, flags: int = 0) -> cached_property[re.Pattern[str]]:
+    """The pattern of a form by its name, compiled when it is first looked for; found nowhere if there is none."""
+    return cached_property(lambda self: re.compile(getattr(self.form, name) or r"(?!)", flags))
 
 
 class _Form:
+    _frame = _compiled("frame", re.MULTILINE)
+    _begins = _compiled("begins", re.MULTILINE)
+    _thrown = _compiled("thrown", re.MULTILINE)
+    _foreign = _compiled("foreign")
+    _because = _compiled("because")
+    misread = _compiled("misread")
+
     def __init__(self, form: TracebackForm) -> None:
         self.form = form
 
@@ -135,43 +148,18 @@ class _Form:
     def _exceptions(self) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(each, re.MULTILINE) for each in self.form.exceptions)
 
-    @cached_property
-    def _frame(self) -> re.Pattern[str] | None:
-        return re.compile(self.form.frame, re.MULTILINE) if self.form.frame else None
-
-    @cached_property
-    def _begins(self) -> re.Pattern[str] | None:
-        return re.compile(self.form.begins, re.MULTILINE) if self.form.begins else None
-
-    @cached_property
-    def _foreign(self) -> re.Pattern[str] | None:
-        return re.compile(self.form.foreign) if self.form.foreign else None
-
-    @cached_property
-    def _because(self) -> re.Pattern[str] | None:
-        return re.compile(self.form.because) if self.form.because else None
-
-    @cached_property
-    def _thrown(self) -> re.Pattern[str] | None:
-        return re.compile(self.form.thrown, re.MULTILINE) if self.form.thrown else None
-
-    @cached_property
-    def misread(self) -> re.Pattern[str] | None:
-        """The pattern by which JSON parsers of the language refuse a text."""
-        return re.compile(self.form.misread) if self.form.misread else None
-
     def exceptions(self, text: str) -> list[re.Match[str]]:
         """Every exception of this form."""
         return [match for pattern in self._exceptions for match in pattern.finditer(text)]
 
     def has_frames(self, text: str) -> bool:
         """True if a frame of this form stands in the text."""
-        return self._frame is not None and self._frame.search(text) is not None
+        return self._frame.search(text) is not None
 
     def extent(self, text: str, match: re.Match[str]) -> tuple[int, int]:
         """The begin and the end of an exception's traceback: what comes after the frames is not its own."""
-        starts = [each.start() for each in self._begins.finditer(text, 0, match.end())] if self._begins else []
-        if not starts and self._frame is not None and self._is_unread(match["text"]):
+        starts = [each.start() for each in self._begins.finditer(text, 0, match.end())]
+        if not starts and self._is_unread(match["text"]):
             starts = [each.start() for each in self._frame.finditer(text, 0, match.end())][-1:]
         begin = max(starts, default=text.rfind("\n", 0, match.start("text")) + 1)
         return begin, len(text) if self.form.innermost == "first" else match.end()
@@ -192,7 +180,7 @@ class _Form:
         """
         before = [each for each in self.exceptions(text[: match.start()]) if each.end() <= match.start()]
         before.sort(key=lambda each: each.end("text"))
-        if self._because is not None:
+        if self.form.because:
             return self._cause_right_before(text, match, before)
         for root in reversed(before[-_MOST_LINKS:]):
             begin, end = self.extent(text, match)
@@ -211,7 +199,7 @@ class _Form:
         for each in reversed(before):
             if text[each.end() : at].strip():
                 break
-            if self._because is not None and self._because.search(each["text"]):
+            if self._because.search(each["text"]):
                 return each
             at = each.start()
         return match
@@ -225,27 +213,26 @@ class _Form:
         groups = match.groupdict()
         named = [(groups["file"], int(groups["line"]), "", "")] if groups.get("file") else []
         at = self._thrown_at(text)
-        frames = [self._read(text, each) for each in self._frame.finditer(text, at)] if self._frame else []
+        frames = [self._read(text, each) for each in self._frame.finditer(text, at)]
         last = frames[-1:] if self._is_unread(match["text"]) else []
-        if last and not (self._foreign and self._foreign.search(last[0][0])):
+        if last and not self._foreign.search(last[0][0]):
             return own_frames(last, roots, self._foreign)
         ordered = [*named, *(frames if self.form.innermost == "first" else reversed(frames))]
         return own_frames(islice(ordered, _MOST_FRAMES), roots, self._foreign)
 
     def _is_unread(self, exception: str) -> bool:
         """True if a source could not be read, not a text that it read as JSON: both are a SyntaxError of JavaScript."""
-        return _UNREAD.match(exception) is not None and not (self.misread and self.misread.search(exception))
+        return _UNREAD.match(exception) is not None and not self.misread.search(exception)
 
     def _thrown_at(self, text: str) -> int:
         """The place behind which the frames stand that threw: those before are of handlers that threw it again."""
-        thrown = [each.end() for each in self._thrown.finditer(text)] if self._thrown else []
-        return thrown[-1] if thrown else 0
+        return max((each.end() for each in self._thrown.finditer(text)), default=0)
 
     def _read(self, text: str, frame: re.Match[str]) -> tuple[str, int, str, str]:
         code = mark = ""
         if self.form.code_follows:
             lines = text[frame.end() :].split("\n", 3)[1:3]
-            if lines and lines[0].startswith("    ") and self._frame and not self._frame.match(lines[0]):
+            if lines and lines[0].startswith("    ") and not self._frame.match(lines[0]):
                 code = lines[0].strip()
                 pointer = lines[1] if len(lines) > 1 else ""
                 indent = len(lines[0]) - len(lines[0].lstrip())
@@ -297,8 +284,7 @@ def bounded(text: str) -> str:
 
 def short(text: str) -> str:
     """A text cut to what a headline can hold."""
-    text = text.strip()
-    return text if len(text) <= LONGEST_EXCEPTION else f"{text[:LONGEST_EXCEPTION]}..."
+    return head(text.strip(), LONGEST_EXCEPTION)
 
 
 def last_line(text: str) -> str:
