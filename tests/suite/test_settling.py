@@ -23,6 +23,7 @@ from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.runner import playing
 from multilang_cli.suite.runner.case_run import CaseRun
+from multilang_cli.suite.runner.learned import Learned
 from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import settling, stage, unsettled, values
 from multilang_cli.suite.steps.settling import (
@@ -567,9 +568,9 @@ def test_a_slow_bolt_is_fed_no_more_than_tells(tmp_path: Path, pace: float, sett
         RunOptions(record=str(tmp_path), include=("stdout.clean",)),
     )
     (case,) = (case for case in load_cases("component") if case.id == "stdout.clean")
-    known = Settling()
-    known.pace = known.slowest = pace
-    run = CaseRun(subject, case, settling=known)
+    learned = Learned()
+    learned.settling.pace = learned.settling.slowest = pace
+    run = CaseRun(subject, case, learned=learned)
     run.run()
     assert run.feed.fed == fed_in_all
 

@@ -14,7 +14,7 @@ from packaging.version import Version
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.catalogue.written import clause_of
-from multilang_cli.causes.facts import said_in_time
+from multilang_cli.causes.facts import Known, said_in_time
 from multilang_cli.causes.seen import COMMANDS
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.memory import TooMuchMemoryError, ceiling, shown
@@ -34,6 +34,7 @@ from multilang_cli.subject.samples import declared_values, has_samples, samples_
 from multilang_cli.subject.source.sources import source_of
 from multilang_cli.suite.cases.case import shipped
 from multilang_cli.suite.cases.plans import streams_of
+from multilang_cli.suite.runner.learned import Learned
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.steps.operations import OPERATIONS
 from multilang_cli.suite.steps.settling import FedTuples
@@ -52,7 +53,7 @@ from multilang_cli.suite.verdict.refusals import (
     without_overflows,
 )
 from multilang_cli.suite.verdict.repeats import MEMORY, Hang, HangWatch, shortened
-from multilang_cli.suite.verdict.replays import Replays, ReplayWatch
+from multilang_cli.suite.verdict.replays import ReplayWatch
 from multilang_cli.transcript.recording import Recording, header_now
 
 if TYPE_CHECKING:
@@ -67,8 +68,6 @@ if TYPE_CHECKING:
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.cases.case import Case, Need, Step
     from multilang_cli.suite.runner.watch import Like
-    from multilang_cli.suite.steps.idling import Idle
-    from multilang_cli.suite.steps.settling import Settling
 
 REMINDERS = 3
 """Heartbeats after which a bolt that has settled nothing on any of them will not."""
@@ -109,10 +108,8 @@ class CaseRun:
     what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
     `beaten`: it died of a heartbeat before it was fed anything.
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
-    became of what it was fed; `settling`: how it settles, from the cases before. `idle`: of a spout's
-    empty calls; `replays`: of what failed. `answers`: what it is known to answer where it comes whole, and at the
-    end more: handshake, tuple, heartbeat, command. `forgets`: of which it leaves whole ones unanswered, also here.
-    `on_wait`: told of long waits.
+    became of what it was fed; `learned`: what the cases before have shown; `answers` and `forgets` as there, and at
+    the end also by this one. `on_wait`: told of long waits.
     """
 
     def __init__(
@@ -121,7 +118,7 @@ class CaseRun:
         case: Case,
         short: float | None = None,
         until: float = math.inf,
-        settling: Settling | None = None,
+        learned: Learned | None = None,
     ) -> None:
         self.subject = checked
         self.on_wait: OnWait | None = None
@@ -130,7 +127,7 @@ class CaseRun:
         self.failing: SubjectResult | None = None
         self.case = case
         self.feed = FedTuples(samples_of(checked.component) if has_samples(checked.component) else ())
-        self._settling = settling
+        self.learned = learned or Learned()
         self.said_pid = False
         self.unrecorded = ""
         self.played = 0
@@ -139,10 +136,7 @@ class CaseRun:
         profile = profile_of(checked.component, checked.version, checked.options.timeout, asked)
         self._profile = msgspec.structs.replace(profile, samples=_declared(checked.component, case))
         self._short = short is not None
-        self.idle: Idle | None = None
-        self.answers: frozenset[str] = frozenset()
-        self.forgets: frozenset[str] = frozenset()
-        self.replays = Replays()
+        self.answers, self.forgets = self.learned.answers, self.learned.forgets
         if short is not None:
             self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
         if case.unconsumed:
@@ -163,14 +157,11 @@ class CaseRun:
             self.said_pid = True
             return self._result("skip", unfit, began)
         transcript = self.subject.record / f"{self.case.id}.ndjson"
-        watch, hangs = (
-            Watch(),
-            HangWatch(confirms=self._short, slowest=self._settling.slowest if self._settling else 0.0),
-        )
+        watch, hangs = Watch(), HangWatch(confirms=self._short, slowest=self.learned.settling.slowest)
         header = header_now(self.case.id, self._profile, map(readable, self.subject.launch.argv))
         recording = Recording(transcript, header, self.subject.component.env)
         ours = OwnSide(self._profile, self.subject.rulebook) if self.case.id in shipped() else None
-        seen = (self.coverage, self.feed, ReplayWatch(self.replays))
+        seen = (self.coverage, self.feed, ReplayWatch(self.learned.replays))
         sinks = (recording, watch, hangs, *seen, *((ours,) if ours is not None else ()))
         shell = self._start(sinks)
         with recording, shell.session as session:
@@ -186,8 +177,8 @@ class CaseRun:
                 # What it would have said with more is not known.
                 self._too_much, self.said_pid = error, True
                 hangs.died(MEMORY, session.now)
-        if isinstance(shell, ShellSpout) and self.idle is not None:
-            self.idle.emitted(shell.kept.count, shell.kept.with_id)
+        if isinstance(shell, ShellSpout):
+            self.learned.idle.emitted(shell.kept.count, shell.kept.with_id)
         hangs.hear_last_words(decode(session.process.stderr_tail))
         self.hang = hangs.hang
         self.unrecorded = recording.failed
@@ -204,6 +195,18 @@ class CaseRun:
             transcript.unlink(missing_ok=True)
             return result
         return result if recording.failed else msgspec.structs.replace(result, transcript=str(transcript))
+
+    def learn(self) -> None:
+        """Add what it has shown to what is learned; of calls and replays that was done while it was played."""
+        learned = self.learned
+        learned.seen |= self.coverage.seen
+        learned.broken |= self.coverage.broken
+        learned.acked |= self.acked
+        learned.answers |= self.answers
+        learned.forgets |= self.forgets
+        learned.beaten = learned.beaten or self.beaten
+        learned.settling.add(self.feed)
+        learned.settling.failing = learned.settling.failing or self.failing
 
     def answers_plainly(self) -> bool:
         """True if the component answers a plain handshake; nothing is recorded."""
@@ -256,19 +259,15 @@ class CaseRun:
         return spout
 
     def _play(self, shell: ShellBolt | ShellSpout, steps: tuple[Step, ...] = ()) -> None:
-        component = self.subject.component
-        accepts = frozenset(component.accepts)
-        session = shell.session
+        component, session = self.subject.component, shell.session
         stage = Stage(
             shell,
-            samples_of(component),
+            component,
             self._handshake_for(session),
-            accepts,
-            refusable=costs_nothing(self.case, accepts),
+            refusable=costs_nothing(self.case, frozenset(component.accepts)),
             feed=self.feed,
-            settling=self._settling,
-            settles_declared=bool(component.settles),
-            idle=self.idle,
+            settling=self.learned.settling,
+            idle=self.learned.idle,
         )
         self._stage = stage
         try:
@@ -339,7 +338,7 @@ class CaseRun:
         elif verdict == "pass" and self._missing:
             verdict, reason = self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
-        if self.feed.refused and not findings and (self._settling is None or self._settling.failing is None):
+        if self.feed.refused and not findings and self.learned.settling.failing is None:
             self.failing = self._explained(result, session, watch, ())
         if verdict in {"pass", "skip"} or not (findings or self._too_much or self.refused) or session.pump.overflowed:
             return result
@@ -349,20 +348,14 @@ class CaseRun:
         self, result: SubjectResult, session: Session, watch: Watch, findings: tuple[Finding, ...]
     ) -> SubjectResult:
         """The result with the causes of what was found, or of what it shows without any finding."""
-        held = shown(self._too_much.held) if self._too_much else ""
-        made_up = result.verdict == "untestable" and not has_samples(self.subject.component)
-        causes = causes_of(
-            self.subject,
-            session,
-            watch,
-            findings,
-            made_up=made_up,
-            last=self._last,
+        known = Known(
+            made_up=result.verdict == "untestable" and not has_samples(self.subject.component),
             answers=self.answers,
             forgets=self.forgets,
-            held=held,
-            batch=self._settling.batch if self._settling else 0,
+            held=shown(self._too_much.held) if self._too_much else "",
+            batch=self.learned.settling.batch,
         )
+        causes = causes_of(self.subject, session, watch, findings, last=self._last, known=known)
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.subject, session, watch, findings))
         about = causes[0].seq if causes else None

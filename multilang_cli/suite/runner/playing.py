@@ -23,11 +23,10 @@ from multilang_cli.subject.options import redactor_of
 from multilang_cli.suite.cases.selection import fitting
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.jobs import Jobs
-from multilang_cli.suite.steps.idling import Idle
-from multilang_cli.suite.steps.settling import SUBJECT, Settling, subject_of
+from multilang_cli.suite.runner.learned import Learned
+from multilang_cli.suite.steps.settling import SUBJECT, subject_of
 from multilang_cli.suite.verdict.baseline import apply, without_a_case
 from multilang_cli.suite.verdict.repeats import Hang, Repeats
-from multilang_cli.suite.verdict.replays import Replays
 from multilang_cli.terminal.output import remark
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.waits import Waits
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.cases.case import Case
-    from multilang_cli.suite.runner.watch import Like
     from multilang_cli.suite.verdict.baseline import Baseline
     from multilang_cli.suite.verdict.refusals import Refused
 
@@ -63,9 +61,7 @@ class Run:
     """The cases of one run and what has become of them so far.
 
     `cases`: those selected of the `available`. `known`: the failures that are known, perhaps none. `excused`: ids of
-    known failures that may pass here, because they are met on another version. `seen`: the occasions that the component
-    was given (``coverage``), `broken`: the rules it broke. `settling`: how it settles. `idle`: how it answers `next`.
-    `replays`: whether it emits again what failed.
+    known failures that may pass here, because they are met on another version. `learned`: what the cases have shown.
     """
 
     def __init__(self, checked: Subject, cases: list[Case], known: Baseline, available: list[Case]) -> None:
@@ -78,15 +74,8 @@ class Run:
         self.started = datetime.now(UTC)
         self.duration = 0.0
         self.notes: tuple[str, ...] = ()
-        self.seen: set[str] = set()
-        self.broken: set[str] = set()
-        self._acked: set[Like] = set()
         self.slow: Callable[[float], None] | None = None
-        self._answers: frozenset[str] = frozenset()
-        self._beaten = False
-        self._forgets: frozenset[str] = frozenset()
         self._refused: dict[str, Refused] = {}
-        self.settling = Settling()
         self._done: dict[int, SubjectResult] = {}
         self._stopped = False
         self._failures = 0
@@ -97,8 +86,7 @@ class Run:
         options = checked.options
         every = options.exhaustive or bool(checked.component.testee or options.write_known_failures)
         self._repeats = None if every else Repeats(checked.component.kind)
-        self.idle = Idle(limited=not every)
-        self.replays = Replays()
+        self.learned = Learned(limited=not every)
 
     @property
     def subjects(self) -> tuple[SubjectResult, ...]:
@@ -108,10 +96,11 @@ class Run:
 
     def _as_a_whole(self) -> tuple[SubjectResult, ...]:
         """The verdict on all cases together; that nothing is, where it is known to fail."""
-        judgement = self.settling.judged(self.subject.component)
-        if judgement is None and SUBJECT in self.known.entries and self.settling.settled:
+        settling = self.learned.settling
+        judgement = settling.judged(self.subject.component)
+        if judgement is None and SUBJECT in self.known.entries and settling.settled:
             judgement = Judgement("pass", "")
-        return () if judgement is None else (subject_of(judgement, list(self._done.values()), self.settling.failing),)
+        return () if judgement is None else (subject_of(judgement, list(self._done.values()), settling.failing),)
 
     @property
     def stale(self) -> set[str]:
@@ -196,7 +185,7 @@ class Run:
         refused = self._refused.get(subject.id)
         if refused is None or subject.same_cause or subject.verdict != "untestable":
             return subject
-        if refused.like not in self._acked and not (refused.beating and self._beaten):
+        if refused.like not in self.learned.acked and not (refused.beating and self.learned.beaten):
             return subject
         verdict, reason = refused.otherwise
         return msgspec.structs.replace(subject, verdict=verdict, reason=reason, causes=refused.causes)
@@ -278,28 +267,21 @@ class Run:
         self, checked: Subject, case: Case, short: float | None = None, on_wait: OnWait | None = None
     ) -> PlayedCase:
         """Play a case; a fault of ours costs this case, not the run."""
-        run = CaseRun(checked, case, short, settling=self.settling)
-        run.idle, run.replays, run.on_wait = self.idle, self.replays, on_wait
-        run.answers, run.forgets = self._answers, self._forgets
+        learned = self.learned
+        run = CaseRun(checked, case, short, learned=learned)
+        run.on_wait = on_wait
         try:
             subject = run.run()
-            if run.refused is not None and run.refused.acked_first and run.refused.like not in self._acked:
+            if run.refused is not None and run.refused.acked_first and run.refused.like not in learned.acked:
                 # Who acks before it works, and dies of what it was fed, can't be told from who dies of the second.
                 survives = CaseRun(checked, case).survives_one()
                 run.acked |= {run.refused.like} if survives else frozenset()
             with self._lock:
-                self.seen |= run.coverage.seen
-                self.broken |= run.coverage.broken
-                self._acked |= run.acked
-                self._forgets |= run.forgets
-                self._answers |= run.answers
-                self._beaten = self._beaten or run.beaten
+                run.learn()
                 if run.refused is not None:
                     self._refused[case.id] = run.refused
-                self.settling.add(run.feed)
-                self.settling.failing = self.settling.failing or run.failing
-                if self.slow is not None and self.settling.delay:
-                    self.slow(self.settling.delay)
+                if self.slow is not None and learned.settling.delay:
+                    self.slow(learned.settling.delay)
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.subject.record}: {run.unrecorded} (--record DIR)"
                     if why not in self.notes:

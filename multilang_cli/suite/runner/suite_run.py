@@ -191,8 +191,8 @@ def result_of_subjects(
 
 def _result(run: Run) -> RunResult:
     """The result as it is known now; ``conclude`` fills in the rest."""
-    options, remaining = run.subject.options, run.remaining
-    subjects = with_conditions([run.replays.without_contradiction(subject) for subject in run.subjects], run.cases)
+    options, remaining, learned = run.subject.options, run.remaining, run.learned
+    subjects = with_conditions([learned.replays.without_contradiction(subject) for subject in run.subjects], run.cases)
     return msgspec.structs.replace(
         _about(run.subject, subjects, run.started),
         suite=Suite(name="component", hash=suite_hash(run.available)),
@@ -204,15 +204,15 @@ def _result(run: Run) -> RunResult:
         complete=not remaining,
         notes=(
             # What may be lost in production comes before how it was run.
-            *run.replays.notes(run.subject.component),
-            *run.settling.notes(run.subject.component),
-            *run.idle.notes,
+            *learned.replays.notes(run.subject.component),
+            *learned.settling.notes(run.subject.component),
+            *learned.idle.notes,
             *_notes(run.subject),
             *_unjudged(run),
             *run.notes,
         ),
         coverage=_coverage(run),
-        emits=() if run.subject.component.testee else tuple(run.settling.emits.values()),
+        emits=() if run.subject.component.testee else tuple(learned.settling.emits.values()),
         untested=(Untested(reason=run.why_remaining, ids=tuple(c.id for c in remaining)),) if remaining else (),
     )
 
@@ -247,17 +247,17 @@ def _about(checked: Subject, subjects: Sequence[SubjectResult], started: datetim
 
 def _unjudged(run: Run) -> list[str]:
     """Notes on what could not be judged for want of a declaration."""
-    if "metrics" in run.seen and run.subject.component.metrics is None:
+    if "metrics" in run.learned.seen and run.subject.component.metrics is None:
         return ["no metrics were declared: whether those that it sends are registered was not judged (metrics = {...})"]
     return []
 
 
 def _coverage(run: Run) -> tuple[CoverageReport, ...]:
     """The coverage of all cases together; nothing if none was played."""
-    if not run.seen:
+    profile, learned = run.subject.profile, run.learned
+    if not learned.seen:
         return ()
-    profile = run.subject.profile
-    return (coverage_of("", profile.kind, covered(run.seen, run.broken, profile, run.subject.rulebook)),)
+    return (coverage_of("", profile.kind, covered(learned.seen, learned.broken, profile, run.subject.rulebook)),)
 
 
 def platform_of() -> dict[str, str]:

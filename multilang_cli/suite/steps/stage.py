@@ -8,9 +8,9 @@ import msgspec
 
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.driver.shell.spout import ShellSpout
+from multilang_cli.subject.samples import samples_of
 from multilang_cli.suite.steps import values as made_up
-from multilang_cli.suite.steps.idling import Idle
-from multilang_cli.suite.steps.settling import AMPLE, TRIAL, FedTuples, Settling
+from multilang_cli.suite.steps.settling import AMPLE, TRIAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Handshake
     from multilang_cli.reports.model import Verdict
+    from multilang_cli.subject.options import Component
+    from multilang_cli.suite.steps.idling import Idle
+    from multilang_cli.suite.steps.settling import FedTuples, Settling
 
 LISTENED_TO = 1.0
 """Seconds for which a component that is never quiet is listened to."""
@@ -63,36 +66,34 @@ class Stage:
     def __init__(
         self,
         shell: ShellBolt | ShellSpout,
-        samples: tuple[Sample, ...],
+        component: Component,
         handshake: Callable[[dict[str, Any]], Handshake],
-        accepts: frozenset[str] = frozenset(),
         *,
-        refusable: bool = False,
-        feed: FedTuples | None = None,
-        settling: Settling | None = None,
-        settles_declared: bool = False,
-        idle: Idle | None = None,
+        refusable: bool,
+        feed: FedTuples,
+        settling: Settling,
+        idle: Idle,
     ) -> None:
         self.shell = shell
         self.session = shell.session
-        self.idle = idle or Idle(limited=False)
+        self.idle = idle
         self.idled = 0.0
         self.calls = self.fruitful = 0
         self.has_failed = False
         self.held: tuple[Holding, int] | None = None
         self.paused: tuple[int, int] | None = None
-        self.samples = samples
+        self.samples = samples_of(component)
         self.handshake = handshake
-        self.accepts = accepts
+        self.accepts = frozenset(component.accepts)
         self.limits = shell.profile.limits
         self.fed = False
         self.said_pid = False
         self.made_up: int | None = None
         self.trying = ""
         self.refusable = refusable
-        self.feed = feed or FedTuples()
-        self.settling = settling or Settling()
-        self.settles_declared = settles_declared
+        self.feed = feed
+        self.settling = settling
+        self.settles_declared = bool(component.settles)
         self.may_refuse = False
         self.settled: set[str] = set()
         self._next_sample = 0

@@ -37,7 +37,7 @@ from multilang_cli.subject.source.sources import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from multilang_cli.causes.facts import Facts
     from multilang_cli.causes.model import Cause, KnownCause, Place
@@ -79,6 +79,7 @@ _NAMED = re.compile(r" in (?P<file>/\S+?) on line (?P<line>\d{1,6})\b")
 """A place as PHP names it in what it prints of an error."""
 _LONGEST_SOURCE_LINE = 200
 """Characters of a line of source that are kept."""
+_NOTHING = Known()
 
 
 def causes_of(
@@ -87,34 +88,26 @@ def causes_of(
     watch: Watch,
     findings: Sequence[Finding],
     *,
-    made_up: bool = False,
     last: LastWords | None = None,
-    answers: Collection[str] = (),
-    forgets: Collection[str] = (),
-    held: str = "",
-    batch: int = 0,
+    known: Known = _NOTHING,
 ) -> tuple[Cause, ...]:
-    """The causes of what was found in a conversation. `answers`, `forgets`, `held`, `batch`: see `Known`."""
+    """The causes of what was found in a conversation. `known`: what is known besides, as far as that does not tell."""
     source = source_of(checked.launch.argv, checked.cwd, session.profile.kind)
     forms = load_tracebacks()
     stray = next((found.seq for found in findings if found.rule == _TEXT), None)
     text = _first_line(watch.events[stray]) if stray in watch.events else ""
     last = last or LastWords()
-    known = Known(
+    known = msgspec.structs.replace(
+        known,
         stderr=decode(session.process.stderr_tail),
-        made_up=made_up,
         handled=last.handled,
         stood=last.stood,
         starter=starter_of(source, text, forms.starts(source.language)) if text else None,
         pieced=session.stdin.pieces.pieced,
-        answers=answers,
-        forgets=forgets,
         sizes=watch.sizes,
         storm=checked.version.id,
         sources=lines_of(source),
         misplaced=last.misplaced,
-        held=held,
-        batch=batch,
     )
     facts = facts_of(watch.events.values(), findings, with_build_folders(source, known.stderr), forms, known)
     causes = diagnose(facts, load_causes(), checked.rulebook.rules)
