@@ -1,11 +1,11 @@
 """``mlcheck host``."""
 
 from pathlib import Path
-from typing import Any
 
 from multilang_cli.cli.options.component import CHOSEN, FAIL_FAST, RECORD_ALL, VERBOSE
+from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.shared import COLOR, QUIET, REPORTS, STORM, STRICT
-from multilang_cli.cli.options.table import OptionTable, argument, option, with_options
+from multilang_cli.cli.options.table import OptionTable, argument, option
 
 OPTIONS: OptionTable = {
     "command": argument(list[str], "COMMAND"),
@@ -24,27 +24,11 @@ OPTIONS: OptionTable = {
 }
 
 
-def _host(command: list[str], **given: Any) -> int:
+@handled_by("suite.hosts.hosting:host_given", options=OPTIONS)
+def host() -> None:
     """Check a host: whatever plays Storm's side to spouts and bolts.
 
     COMMAND comes after --. It is started once a case, with the command of a scripted component after its own arguments;
     the variable MLCHECK_FEED names a JSON file that says what to tell that component (`mlcheck schema show feed`). It
     goes on until SIGTERM. `mlcheck docs host` has the whole contract.
     """
-    from multilang_cli.suite.hosts.hosting import HostShowing, judge  # noqa: PLC0415 (slow to import, and not needed for --help)
-    from multilang_cli.suite.hosts.suite import HostOptions  # noqa: PLC0415
-
-    several = {name: tuple(given[name] or ()) for name in ("include", "exclude", "reports")}
-    options = HostOptions(
-        several["include"],
-        several["exclude"],
-        given["jobs"],
-        strict=bool(given["strict"]),
-        fail_fast=given["fail_fast"],
-    )
-    showing = HostShowing(several["reports"], given["color"], quiet=given["quiet"], verbose=given["verbose"])
-    more = {name: given[name] for name in ("patience", "record_all")}
-    return judge(tuple(command), given["storm"] or "", options, showing, given["record"], **more)
-
-
-host = with_options(_host, OPTIONS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -26,48 +25,43 @@ from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import progress_line, stdout_may_close
 from multilang_cli.transcript.secrets import declare
 
-if TYPE_CHECKING:
-    from multilang_cli.reports.model import RunResult
 
+class HostFlags(HostOptions, frozen=True, kw_only=True):
+    """Options of ``mlcheck host``. `reports`: as ``FORMAT=PATH``; `patience`: what limits are multiplied by."""
 
-class HostShowing(NamedTuple):
-    """Options on how the result is shown: reports as ``FORMAT=PATH``, colour, how much."""
-
+    command: tuple[str, ...]
+    record: Path
+    patience: float
+    storm: str = ""
+    record_all: bool = False
     reports: tuple[str, ...] = ()
     color: str | None = None
     quiet: bool = False
     verbose: bool = False
 
 
-def judge(
-    command: tuple[str, ...],
-    storm: str,
-    options: HostOptions,
-    showing: HostShowing,
-    record: Path,
-    *,
-    patience: float,
-    record_all: bool,
-) -> int:
+def host_given(flags: HostFlags) -> int:
     """Judge a host and show what comes of it; the exit code. Raises CommandError."""
-    reports, console = checked_reports(showing.reports), console_of(showing.color)
-    known = known_storm(storm)
+    reports, console = checked_reports(flags.reports), console_of(flags.color)
+    known = known_storm(flags.storm)
     rulebook = load_rulebook(known)
     cwd, env = Path.cwd(), caller_environment()
-    declare([env], command)
+    declare([env], flags.command)
     try:
         plan = HostPlan(
-            command=command,
-            launch=resolve(command, cwd, env),
+            command=flags.command,
+            launch=resolve(flags.command, cwd, env),
             cwd=cwd,
             env=env,
             version=rulebook.version(known) if known else rulebook.newest,
             rulebook=rulebook,
-            record=record,
-            record_all=record_all,
-            patience=patience,
+            record=flags.record,
+            record_all=flags.record_all,
+            patience=flags.patience,
         )
-        result = _judged(plan, options, showing)
+        include, exclude = patterns("-k", flags.include), patterns("--exclude", flags.exclude)
+        with progress_line(verbose=flags.verbose, quiet=flags.quiet) as progress:
+            result = judge_host(plan, msgspec.structs.replace(flags, include=include, exclude=exclude), progress)
     except LaunchError as error:
         hint = f" To help: {error.hint}." if error.hint else ""
         raise CommandError(f"host: {error.message}{hint}", ExitCode.NO_FIRST_MESSAGE) from None
@@ -78,15 +72,8 @@ def judge(
     write_reports(reports, result, rulebook)
     if all(each.path != STDOUT for each in reports):
         with stdout_may_close():
-            if showing.quiet:
+            if flags.quiet:
                 sys.stdout.write(f"{word_of(result)}  {summary_of(result)}\n")
             else:
                 render_pretty(result, rulebook, console)
     return result.exit_code
-
-
-def _judged(plan: HostPlan, options: HostOptions, showing: HostShowing) -> RunResult:
-    include, exclude = patterns("-k", options.include), patterns("--exclude", options.exclude)
-    options = msgspec.structs.replace(options, include=include, exclude=exclude)
-    with progress_line(verbose=showing.verbose, quiet=showing.quiet) as progress:
-        return judge_host(plan, options, progress)
