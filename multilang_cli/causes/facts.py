@@ -9,7 +9,7 @@ import msgspec
 
 from multilang_cli.causes.model import Asked, Bytes, Ended, Place
 from multilang_cli.causes.seen import COMMANDS, MOST_LATE, Seen
-from multilang_cli.causes.tracebacks import Death, bounded, last_line
+from multilang_cli.causes.tracebacks import Death, bounded, with_last_line
 from multilang_cli.causes.unheard import what_they_are
 from multilang_cli.protocol.words.verdicts import Finding, Kind
 
@@ -208,25 +208,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return "message" if "\nend" in late else what_they_are(late)
 
     @property
-    def _how_it_ended(self) -> str:
-        if not self.is_over:
-            return "it says nothing more"
-        return f"killed by signal {self.signal}" if self.signal is not None else f"exit code {self.code}"
-
-    @property
     def how(self) -> str:
         """Its end in words: by the exception that nobody caught, else its exit code or signal and its last line."""
         if self.thrown is not None:
             return self.thrown.told
+        how = self.seen.exited.how if self.seen.exited else "it says nothing more"
         if self.words and not self.stderr.strip():
-            return f'{self._how_it_ended}, and its last log is "{self.words.strip()[:MOST_WORDS]}"'
-        if self.ended == "closed":
-            return "it closed its stdout and lives on"
-        how = self._how_it_ended
-        said = last_line(self.stderr)
-        # What it prints of each message tells nothing, and is another line in each case.
-        told = said and said[:1] not in "{["
-        return f'{how}, and its last line of stderr is "{said}"' if told else how
+            return f'{how}, and its last log is "{self.words.strip()[:MOST_WORDS]}"'
+        return "it closed its stdout and lives on" if self.ended == "closed" else with_last_line(how, self.stderr)
 
 
 _NOTHING = Known()

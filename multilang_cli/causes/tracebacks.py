@@ -293,6 +293,13 @@ def last_line(text: str) -> str:
     return short(lines[-1]) if lines else ""
 
 
+def with_last_line(how: str, stderr: str) -> str:
+    """The end of a process in words, and its last line of stderr where that tells something."""
+    said = last_line(stderr)
+    # What it prints of each message tells nothing, and is another line in each case.
+    return f'{how}, and its last line of stderr is "{said}"' if said and said[:1] not in "{[" else how
+
+
 def shown_lines(text: str, death: Death | None) -> list[str]:
     """Lines of stderr to be shown: up to `SHOWN_WHOLE` all, else its head and the tail from the last traceback on."""
     lines = text.rstrip().splitlines()

@@ -127,8 +127,7 @@ def end_of(events: Iterable[Event]) -> _End:
         if isinstance(body, StdinClosed):
             after_eof = True
         elif isinstance(body, Exited):
-            how = f"killed by signal {body.signal}" if body.signal is not None else f"exit code {body.code}"
-            return _End(how, after_eof)
+            return _End(body.how, after_eof)
         elif isinstance(body, StdoutClosed) and not after_eof:
             return _End("closed its stdout")
     return _End(after_eof=after_eof)

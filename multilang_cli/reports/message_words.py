@@ -40,8 +40,7 @@ def text_of_fact(fact: Any, most: int) -> str:
         silence = "it will say nothing more" if fact.proven else f"{awaited} for {fact.limit:g} s"
         return f"{silence}{SEPARATOR}{fact.facts}" if fact.facts else silence
     if isinstance(fact, Exited):
-        how = f"exit code {fact.code}" if fact.signal is None else f"killed by signal {fact.signal}"
-        return _LEFT_BEHIND.join([how, *fact.holders])
+        return _LEFT_BEHIND.join([fact.how, *fact.holders])
     fields = ", ".join(f"{name}={getattr(fact, name)!r}" for name in fact.__struct_fields__)
     return f"{type(fact).__name__}({fields})"[:most]
 

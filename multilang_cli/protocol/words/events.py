@@ -72,6 +72,11 @@ class Exited(_Fact, frozen=True, tag="exited"):
     holders: tuple[str, ...] = ()
     unread: int = 0
 
+    @property
+    def how(self) -> str:
+        """The end in words: ``exit code 1``, ``killed by signal 9``."""
+        return f"exit code {self.code}" if self.signal is None else f"killed by signal {self.signal}"
+
 
 class StdinClosed(_Fact, frozen=True, tag="stdin-closed"):
     """Storm's side closed the component's stdin; `stdout`: and its stdout, as the death of a worker does."""

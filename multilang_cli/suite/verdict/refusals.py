@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.catalogue.loader import load_tracebacks
-from multilang_cli.causes.tracebacks import last_line
+from multilang_cli.causes.tracebacks import with_last_line
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.verdict import Judgement
 from multilang_cli.subject.samples import has_samples
@@ -152,11 +152,7 @@ def why_refused(component: Component, session: Session, watch: Watch) -> str:
     what = "fails" if watch.refused else "falls silent at"
     if exited is not None and not session.ended_by_us and not (watch.refused and watch.dismissed):
         what = "dies of"
-        how = f"killed by signal {exited.signal}" if exited.signal else f"exit code {exited.code}"
-        said = last_line(stderr)
-        # What it prints of each tuple tells nothing, and is another line in each case.
-        told = said and said[:1] not in "{["
-        cause = cause or (f'{how}, and its last line of stderr is "{said}"' if told else how)
+        cause = cause or with_last_line(exited.how, stderr)
     sample = "give a sample that it takes (--tuple JSON, or samples)"
     if what == "falls silent at":
         sample += ", or say when it settles one (--settles)"

@@ -144,8 +144,7 @@ class HangWatch:
 
     def exited(self, event: Event, end: Exited) -> None:
         """It died: like a hang if that took long."""
-        how = f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"
-        self.died(how, event.t)
+        self.died(end.how, event.t)
 
     def died(self, how: str, t: float) -> None:
         """It ended by its own doing at `t`, and not at once."""
