@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,6 +11,7 @@ from multilang_cli.driver.launch import readable
 from multilang_cli.replay.replaying import profile_now
 from multilang_cli.replay.sentences import end_text, lines_of, reason_of, summary_of, title_of, turned_text
 from multilang_cli.reports.escape import decode
+from multilang_cli.reports.machine import platform_of
 from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.transcript.secrets import hide_words
@@ -67,11 +67,7 @@ def result_of(
         profile=recording.profile,
         storm=recording.profile.storm,
         started_at=started_at,
-        platform={
-            "system": f"{platform.system()} {platform.release()}",
-            "machine": platform.machine(),
-            "python": platform.python_version(),
-        },
+        platform=platform_of(),
         subjects=tuple(subjects),
         notes=tuple(said),
         complete=not damage,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import platform
 import re
 import shutil
 import zipfile
@@ -20,6 +19,7 @@ from multilang_cli.reports.escape import decode, escape_lines
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.html.page import to_html
+from multilang_cli.reports.machine import platform_of
 from multilang_cli.transcript.archives import ArchiveError, most_bytes, opened
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
@@ -101,9 +101,7 @@ def _texts(transcripts: Sequence[str], result: RunResult, rulebook: Rulebook, ev
         "mlcheck": __version__,
         "storm": result.storm,
         "command": list(result.component.command),
-        "system": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
-        "python": platform.python_version(),
+        **platform_of(),
         "packages": {"msgspec": msgspec.__version__},
     }
     return {

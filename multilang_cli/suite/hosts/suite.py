@@ -13,6 +13,7 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.driver.launch import LaunchError, readable
+from multilang_cli.reports.machine import platform_of
 from multilang_cli.reports.model import ComponentReport, RunResult, Selection, SubjectResult, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.suite.cases.selection import matching
@@ -20,7 +21,7 @@ from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.suite.hosts.run import HostRun
 from multilang_cli.suite.runner.jobs import Jobs
 from multilang_cli.suite.runner.playing import STOPS, Progress
-from multilang_cli.suite.runner.suite_run import platform_of, prepare_record, suite_hash
+from multilang_cli.suite.runner.suite_run import prepare_record, suite_hash
 from multilang_cli.transcript.secrets import hide_words
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.driver.launch import readable
 from multilang_cli.protocol.judge.coverage import covered
 from multilang_cli.reports.coverage import coverage_of
+from multilang_cli.reports.machine import platform_of
 from multilang_cli.reports.model import ComponentReport, CoverageReport, RunResult, Selection, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, RunOptions, redactor_of
@@ -258,15 +258,6 @@ def _coverage(run: Run) -> tuple[CoverageReport, ...]:
     if not learned.seen:
         return ()
     return (coverage_of("", profile.kind, covered(learned.seen, learned.broken, profile, run.subject.rulebook)),)
-
-
-def platform_of() -> dict[str, str]:
-    """The machine and the Python that a result comes from."""
-    return {
-        "system": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-    }
 
 
 def _notes(checked: Subject) -> list[str]:
