@@ -212,11 +212,9 @@ class Fuzzing:
             duration=round(time.monotonic() - self._began, 3),
             notes=tuple(notes),
         )
-        extent = self._share(search) if search.out_of_time else ""
+        played = f"{search.conversations} of {counted(self.asked.conversations, 'conversation')}"
+        extent = f"{played}, then the time was over" if search.out_of_time else ""
         return msgspec.structs.replace(result, extent=extent)
-
-    def _share(self, search: Search) -> str:
-        return f"{search.conversations} of {counted(self.asked.conversations, 'conversation')}, then the time was over"
 
     def _passed(self, search: Search) -> SubjectResult:
         """The result of a search that found nothing, in as much as was played."""

@@ -272,7 +272,7 @@ class RecordingPlayer:
             elif now - since >= limit:
                 self._patience = SHORT_WAIT if self._patience > SHORT_WAIT else 0.0
                 return done() or self._give_up(what, proven=False)
-            elif self._silent():
+            elif not session.stdin.unwritten and waiting.stuck(session.process):
                 if not (self._asks and what != "output"):
                     return done() or self._give_up(what, proven=True)
                 self._answer_now()
@@ -290,9 +290,6 @@ class RecordingPlayer:
             waits, facts = session.look()
             session.events.note("control", Deadline(what, self._limit(what), str(waits), proven, facts))
         return False
-
-    def _silent(self) -> bool:
-        return not self.session.stdin.unwritten and waiting.stuck(self.session.process)
 
     def _answer_now(self) -> None:
         """Answer an emit that did not ask for task ids then, and for which the component waits."""

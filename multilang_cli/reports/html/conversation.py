@@ -104,10 +104,9 @@ class PageConversation:
     def sections(self) -> Iterator[AnySection]:
         """Everything there is to show, once all was taken."""
         conversation = self._conversation()
-        if not self.detailed:
-            yield conversation
-            return
         yield conversation
+        if not self.detailed:
+            return
         yield self._facts(conversation)
         for section in self._details():
             title = section.title if self.alone else f"{escape(self.subject.id)}: {section.title}"

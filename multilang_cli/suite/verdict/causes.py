@@ -64,7 +64,7 @@ _PID_FILE = "pid-file-missing"
 _COMPLAINED = frozenset({"logs-and-forgets"})
 """Causes whose place is where what was logged was written."""
 _EXTRA = "sync-extra"
-_UNANSWERED = "sync-missing"
+_NO_SYNC = "sync-missing"
 _LOOKS_FOR = r"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{}\b(?!\W{{0,3}}\])"
 """A line that looks for a command by its name."""
 _TEXT = "stdout-text"
@@ -129,7 +129,7 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     source = facts.source
     patterns = load_tracebacks().methods_in(facts.trace, source.language) if cause.last else []
     patterns += known.suspects.get(source.language, ()) if known is not None else ()
-    patterns += [_LOOKS_FOR.format(facts.unanswered)] if _UNANSWERED in cause.rules and facts.unanswered else []
+    patterns += [_LOOKS_FOR.format(facts.unanswered)] if _NO_SYNC in cause.rules and facts.unanswered else []
     event = watch.events.get(cause.seq) if cause.seq is not None else None
     command = _command_of(event) if event is not None and event.channel == "out" else ""
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
@@ -142,9 +142,9 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     suspect, also = next((place for place in places if place is not None and place not in heard), None), None
     if suspect is None and event is not None and written:
         suspect, also = _writer_of(event, command, source)
-    elif suspect is None and _UNANSWERED in cause.rules and facts.unanswered:
+    elif suspect is None and _NO_SYNC in cause.rules and facts.unanswered:
         suspect = default_exit("sync", all_lines_of(source))
-    elif suspect is not None and _UNANSWERED in cause.rules:
+    elif suspect is not None and _NO_SYNC in cause.rules:
         exit_ = early_exit(suspect, "sync", all_lines_of(source))
         suspect, also = (exit_, suspect) if exit_ else (suspect, None)
     place = None if suspect is not None and by_source else cause.place
@@ -182,7 +182,7 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
     if cause.id in _COMPLAINED:
         text = facts.seen.complained_of or last_line(facts.seen.muttered)
     # A log behind a printed text is of another line than that.
-    if _UNANSWERED in cause.rules and tells_of_trouble(facts.seen.words):
+    if _NO_SYNC in cause.rules and tells_of_trouble(facts.seen.words):
         text = facts.seen.words
     meant = () if _TEXT in cause.rules else _meant(event.body)
     logged = [each.msg for each in meant if isinstance(each, Log) and each.msg]
@@ -273,10 +273,9 @@ class _Stderr:
 
 def with_code(cause: Cause, roots: Sequence[str]) -> Cause:
     """The cause with the line of source that its place names, and the file as its user would write it."""
-    place = _read(cause.place, roots) if cause.place is not None else None
-    suspect = _read(cause.suspect, roots) if cause.suspect is not None else None
-    also = _read(cause.also, roots) if cause.also is not None else None
-    return msgspec.structs.replace(cause, place=place, suspect=suspect, also=also)
+    named = {"place": cause.place, "suspect": cause.suspect, "also": cause.also}
+    read = {name: _read(place, roots) for name, place in named.items() if place is not None}
+    return msgspec.structs.replace(cause, **read)
 
 
 def _read(place: Place, roots: Sequence[str]) -> Place | None:
