@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.acking.acker import TIMEOUT_BUCKET_NUM, Acker
 from multilang_cli.acking.rotating import FEWEST_BUCKETS, RotatingMap
 from multilang_cli.protocol.words.rulebook import covers
+from multilang_cli.topology.tasks import TIMEOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from multilang_cli.acking.acker import LatePolicy
-
-TIMEOUTS = "topology.enable.message.timeouts"
-"""The key of conf that says whether tuples time out at all."""
 
 
 def ackers_tick(storm: str) -> bool:

@@ -11,9 +11,8 @@ from multilang_cli.reports.escape import escape
 from multilang_cli.reports.model import SubjectResult, Verdict
 from multilang_cli.subject.source.sources import source_of, suspect_in
 from multilang_cli.topology.checkers.checker import CheckResult, RunFacts
-from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING
 from multilang_cli.topology.model import EXPECTED, GUARANTEE, UNANCHORED
-from multilang_cli.topology.tasks import own_conf
+from multilang_cli.topology.tasks import MAX_SPOUT_PENDING, own_conf
 
 if TYPE_CHECKING:
     from multilang_cli.topology.engine.setup import Setup

@@ -9,7 +9,7 @@ import msgspec
 from multilang_cli.protocol.words.verdicts import Kind
 from multilang_cli.topology import risks
 from multilang_cli.topology.risks import Risk
-from multilang_cli.topology.tasks import lay_out, merged_conf
+from multilang_cli.topology.tasks import MAX_SPOUT_PENDING, MESSAGE_TIMEOUT, TIMEOUTS, lay_out, merged_conf
 from multilang_cli.transcript.secrets import hide_words
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from multilang_cli.topology.history import Happening
     from multilang_cli.topology.model import ComponentSpec, Grouping, Topology
     from multilang_cli.topology.tasks import Layout
-
-_PENDING = "topology.max.spout.pending"
 
 
 class PlannedConsumer(msgspec.Struct, frozen=True):
@@ -75,7 +73,7 @@ def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> P
     conf = merged_conf(topology, storm)
     layout = lay_out(topology, storm)
     workers = layout.workers
-    timeouts = conf.get("topology.enable.message.timeouts", True)
+    timeouts = conf.get(TIMEOUTS, True)
     # Each after one that feeds it: spouts first, what no spout feeds last.
     names = dict.fromkeys([*risks.fed_by_spouts(topology), *topology.components])
     return Plan(
@@ -83,8 +81,8 @@ def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> P
         storm=storm,
         workers=max(workers.values(), default=0) + 1,
         ackers={task: workers[task] for task in layout.ackers},
-        message_timeout=conf.get("topology.message.timeout.secs") if timeouts else None,
-        max_spout_pending=conf.get(_PENDING),
+        message_timeout=conf.get(MESSAGE_TIMEOUT) if timeouts else None,
+        max_spout_pending=conf.get(MAX_SPOUT_PENDING),
         components=tuple(_component(topology.components[name], topology, layout, conf) for name in names),
         risks=(*risks.of(topology, layout, conf, storm), *risks.seen(history, topology)),
     )
@@ -99,7 +97,7 @@ def _component(component: ComponentSpec, topology: Topology, layout: Layout, con
         folder=component.cwd,
         executors=sum(each.component == component.id for each in layout.executors),
         tasks={task: workers[task] for task in layout.tasks_of(component.id)},
-        max_spout_pending=component.conf.get(_PENDING, conf.get(_PENDING)) if component.kind == "spout" else None,
+        max_spout_pending={**conf, **component.conf}.get(MAX_SPOUT_PENDING) if component.kind == "spout" else None,
         streams=tuple(
             StreamPlan(
                 name,

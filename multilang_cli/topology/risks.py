@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.protocol.words.messages import TICK_FREQUENCY
 from multilang_cli.protocol.words.rulebook import covers
-from multilang_cli.topology.ackers import TIMEOUTS, ackers_tick
+from multilang_cli.topology.ackers import ackers_tick
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
 from multilang_cli.topology.history import Delivered, Emitted, Launched, Lost, TupleSettled
-from multilang_cli.topology.tasks import TASKS, own_conf
+from multilang_cli.topology.tasks import MAX_SPOUT_PENDING, TASKS, TIMEOUTS, own_conf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from multilang_cli.topology.tasks import Layout
 
 _RESOURCES = "topology.component."
-_TICKS = "topology.tick.tuple.freq.secs"
-_PENDING = "topology.max.spout.pending"
 
 
 class Risk(msgspec.Struct, frozen=True):
@@ -62,7 +61,7 @@ def _acking(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: 
         yield Risk(
             "no-timeouts", "", f"{TIMEOUTS} is false: a tuple that is lost is never failed, so it is never replayed."
         )
-    if not conf.get(_PENDING):
+    if not conf.get(MAX_SPOUT_PENDING):
         yield from _without_limit(topology)
     if not ackers_tick(storm):
         yield Risk(
@@ -73,13 +72,13 @@ def _acking(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: 
 def _without_limit(topology: Topology) -> Iterator[Risk]:
     """Told of single spouts where others have a limit of their own."""
     spouts = [each for each in topology.components.values() if each.kind == "spout"]
-    unlimited = [each.id for each in spouts if not each.conf.get(_PENDING)]
+    unlimited = [each.id for each in spouts if not each.conf.get(MAX_SPOUT_PENDING)]
     for about in ("",) if len(unlimited) == len(spouts) else unlimited:
         yield Risk(
             "no-limit",
             about,
-            f"{_PENDING} is not set: a spout may run ahead of slow bolts until tuples time out in the queues, and are "
-            "replayed into them.",
+            f"{MAX_SPOUT_PENDING} is not set: a spout may run ahead of slow bolts until tuples time out in the queues, "
+            "and are replayed into them.",
         )
 
 
@@ -102,8 +101,8 @@ def _tasks(component: ComponentSpec, layout: Layout) -> Iterator[Risk]:
 
 
 def _own_conf(component: ComponentSpec, storm: str) -> Iterator[Risk]:
-    if component.kind == "spout" and component.conf.get(_TICKS):
-        yield Risk("no-ticks", component.id, f"{_TICKS} does nothing: spouts get no ticks.")
+    if component.kind == "spout" and component.conf.get(TICK_FREQUENCY):
+        yield Risk("no-ticks", component.id, f"{TICK_FREQUENCY} does nothing: spouts get no ticks.")
     heard = own_conf(component, storm).keys()
     unheard = [key for key in component.conf if not (key in heard or key == TASKS or key.startswith(_RESOURCES))]
     if unheard:

@@ -9,6 +9,7 @@ import msgspec
 
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.protocol.wire.context import ACKER
+from multilang_cli.protocol.words.messages import TICK_FREQUENCY
 from multilang_cli.protocol.words.verdicts import ACKERS
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 TASKS = "topology.tasks"
 MAX_PARALLELISM = "topology.max.task.parallelism"
 WORKERS = "topology.workers"
+MAX_SPOUT_PENDING = "topology.max.spout.pending"
+MESSAGE_TIMEOUT = "topology.message.timeout.secs"
+TIMEOUTS = "topology.enable.message.timeouts"
+"""The key of conf that says whether tuples time out at all."""
 
 
 class Executor(msgspec.Struct, frozen=True):
@@ -58,10 +63,10 @@ def merged_conf(topology: Topology, storm: str) -> dict[str, Any]:
 OWN_SETTINGS = frozenset(
     {
         "topology.debug",
-        "topology.max.spout.pending",
+        MAX_SPOUT_PENDING,
         MAX_PARALLELISM,
         "topology.transactional.id",
-        "topology.tick.tuple.freq.secs",
+        TICK_FREQUENCY,
         "topology.sleep.spout.wait.strategy.time.ms",
         "topology.spout.wait.strategy",
         "topology.bolts.window.length.count",

@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from multilang_cli.protocol.words.messages import TICK_FREQUENCY
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
 from multilang_cli.topology.model import EXPECTED, GUARANTEE, GUARANTEES, UNANCHORED, Notice
-from multilang_cli.topology.tasks import MAX_PARALLELISM, TASKS, WORKERS
+from multilang_cli.topology.tasks import (
+    MAX_PARALLELISM,
+    MAX_SPOUT_PENDING,
+    MESSAGE_TIMEOUT,
+    TASKS,
+    TIMEOUTS,
+    WORKERS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,14 +50,14 @@ _NUMBERS = {
     ACKERS: _Number(0),
     TASKS: _Number(0),
     MAX_PARALLELISM: _Number(1),
-    "topology.message.timeout.secs": _Number(1, null=False),
-    "topology.max.spout.pending": _Number(1),
-    "topology.tick.tuple.freq.secs": _Number(None),
+    MESSAGE_TIMEOUT: _Number(1, null=False),
+    MAX_SPOUT_PENDING: _Number(1),
+    TICK_FREQUENCY: _Number(None),
     "topology.subprocess.timeout.secs": _Number(1),
     "topology.shellbolt.max.pending": _Number(1, null=False),
     "topology.executor.receive.buffer.size": _Number(1),
 }
-_BOOLEANS = (LOAD_AWARE_OFF, "topology.enable.message.timeouts", "topology.tuple.compression.enable")
+_BOOLEANS = (LOAD_AWARE_OFF, TIMEOUTS, "topology.tuple.compression.enable")
 
 
 def problems(topology: Topology, storm: str, conf_places: Mapping[str, Location] | None = None) -> Iterator[Notice]:

@@ -80,23 +80,22 @@ def _read(flags: FluxFlags, storm: str, properties: dict[str, str] | None, conf:
     try:
         return read_flux(path, properties, environment, folder, storm, conf=conf, jars=jars, fetch=fetched)
     except NeedsJavaError as needs:
+        if needs.class_name and not (jars or needs.dependencies) and is_no_part_of_storm(needs.class_name):
+            raise FluxError(needs.place, missing(needs.class_name)) from None
         asked = JavaFile(
             path=path,
             storm=storm,
             jars=jars,
+            dependencies=needs.dependencies,
             properties=properties,
             env=flags.env_filter,
             resources=folder,
             conf=conf,
+            component_conf={**needs.component_conf},
+            unknown=needs.unknown,
+            class_names=needs.class_names,
         )
-        return _by_java(needs, asked)
-
-
-def _by_java(needs: NeedsJavaError, asked: JavaFile) -> FluxFile:
-    """The file as Storm's own Flux reads it. Raises FluxError, JavaHostError."""
-    if needs.class_name and not (asked.jars or needs.dependencies) and is_no_part_of_storm(needs.class_name):
-        raise FluxError(needs.place, missing(needs.class_name))
-    return read_java_flux(asked.told(needs))
+        return read_java_flux(asked)
 
 
 def _known(filters: Sequence[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from multilang_cli.reports.escape import escape
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.verdict import FAILURES, Circumstances, conclude
 from multilang_cli.terminal.output import remark
-from multilang_cli.topology.console.sweeping import Played, forget
+from multilang_cli.topology.console.sweeping import Played, forget, noted
 from multilang_cli.topology.faults.plan_file import NAME, BrokenCheck, FaultPlan, to_json
 from multilang_cli.topology.faults.points import points_of
 from multilang_cli.topology.faults.search import FaultSearch, smaller
@@ -66,7 +66,7 @@ class _Searcher:
         if undisturbed.run.outcome.interrupted:
             return undisturbed
         if self._broken(undisturbed):
-            return _noted(undisturbed, "Search: no fault is needed. This is a run without any")
+            return noted(undisturbed, "Search: no fault is needed. This is a run without any")
         setup = undisturbed.setup
         search = FaultSearch(_points(undisturbed), random.Random(setup.seed))  # noqa: S311 (one seed is one order)
         until = self._began + seconds
@@ -79,7 +79,7 @@ class _Searcher:
             _remove(played)
         spent = f"{search.tried} plans of faults, at {len(search.kinds)} kinds of points, in {self._spent:.0f} s"
         told = "" if EXPECTED in setup.conf else f". {EXPECTED} is not set, so only trees were looked at"
-        return _noted(undisturbed, f"Search: nothing was broken by {spent}{told}. This is the run without faults")
+        return noted(undisturbed, f"Search: nothing was broken by {spent}{told}. This is the run without faults")
 
     @property
     def _spent(self) -> float:
@@ -102,7 +102,7 @@ class _Searcher:
         of = f", the smallest of {len(first)}" if len(first) > len(plan) else ""
         faults = " and ".join(map(str, plan))
         seed = f" --seed {played.setup.seed}" if played.setup.seed else ""
-        told = _noted(
+        told = noted(
             played,
             f"Search: plan {search.tried}, after {found:.0f} s, broke it. {faults}{of} does, {times} of {runs} times; "
             f"--fault @{file}{seed} plays it again",
@@ -164,12 +164,6 @@ def _points(played: Played) -> list[FaultPoint]:
 
 def _remove(played: Played) -> None:
     shutil.rmtree(played.setup.folder, ignore_errors=True)
-
-
-def _noted(played: Played, note: str) -> Played:
-    run = played.run
-    result = msgspec.structs.replace(run.result, notes=(note, *run.result.notes))
-    return Played(played.setup, run._replace(result=result))
 
 
 def _interrupted(played: Played) -> Played:

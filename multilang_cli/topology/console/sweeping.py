@@ -52,8 +52,13 @@ def worst_of(seeds: Sequence[int], folder: Path, play: Callable[[int, Path], Pla
     assert worst is not None  # noqa: S101 (there is a seed)
     many = ", ".join(f"{count} {word}" for word, count in words.items())
     note = f"{words.total()} of {len(seeds)} seeds: {many}. This is the worst: --seed {worst.setup.seed} plays it again"
-    result = msgspec.structs.replace(worst.run.result, notes=(note, *worst.run.result.notes))
-    return Played(worst.setup, worst.run._replace(result=result))
+    return noted(worst, note)
+
+
+def noted(played: Played, note: str) -> Played:
+    """The same run, with a note before all others."""
+    result = msgspec.structs.replace(played.run.result, notes=(note, *played.run.result.notes))
+    return Played(played.setup, played.run._replace(result=result))
 
 
 def forget(folder: Path, names: str) -> None:

@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.driver.pipes import TO_READ
 from multilang_cli.driver.process_selector import ProcessSelector
+from multilang_cli.protocol.words.messages import TICK_FREQUENCY
 from multilang_cli.topology.ackers import acker_of, rotations
 from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.agenda import Agenda
 from multilang_cli.topology.engine.ending import Ending
 from multilang_cli.topology.engine.flow import Flow
-from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING, RECEIVE_BUFFER, SPOUT_SLEEP, TICKS, Setup
+from multilang_cli.topology.engine.setup import RECEIVE_BUFFER, SPOUT_SLEEP, Setup
 from multilang_cli.topology.engine.sides import BoltTask, SpoutTask
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor
 from multilang_cli.topology.engine.wiring import TIMER, downstream, outgoing_of
 from multilang_cli.topology.engine.workers import Worker, launches_of
+from multilang_cli.topology.tasks import MAX_SPOUT_PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,7 +172,7 @@ class Engine:
                 self.agenda.every(period, t, partial(self.flow.rotate_acker, task))
         for task, name in self.setup.layout.components.items():
             component = self.setup.topology.components.get(name)
-            seconds = self.setup.setting(task, TICKS)
+            seconds = self.setup.setting(task, TICK_FREQUENCY)
             if component is not None and component.kind == "bolt" and seconds:
                 self.agenda.every(seconds, t, partial(self.flow.tick, task, int(seconds)))
         self.agenda.every(END_LOOKS_EVERY, t, self._ending.look)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 VALUES_KEPT = 256
 """Characters of an emission's values that stand in the history."""
-RECEIVE_BUFFER = 32768
+QUEUE_CAPACITY = 32768
 """Deliveries that a task's queue holds before spouts are held back (``topology.executor.receive.buffer.size``)."""
 UNTRACKED: tuple[None, tuple[int, ...]] = None, ()
 """The root and the anchors of an emission that nobody waits for."""
@@ -80,7 +80,7 @@ class Flow:
         *,
         random: RandomSource,
         tell: Callable[[Happening], object],
-        capacity: int = RECEIVE_BUFFER,
+        capacity: int = QUEUE_CAPACITY,
         java: JavaValues | None = None,
     ) -> None:
         self.t = 0.0
@@ -193,9 +193,7 @@ class Flow:
             id_ = tuple_id(self._random)
             message = TupleMsg(component, given if java is None else java.given(given, target), task, stream, id_)
             self._send(number, target, message, anchored.edges, False)
-        tally = self.tallies[task]
-        tally.emitted += 1
-        tally.transferred += len(targets)
+        self.tallies[task].emitted += 1
         return number
 
     def _send(self, emission: int, target: int, message: TupleMsg, edges: dict[int, int], again: bool) -> int:

@@ -15,14 +15,10 @@ from multilang_cli.topology.faults.plan import Fault
 from multilang_cli.topology.java.groupings import CustomGroupings
 from multilang_cli.topology.java.values import JavaValues
 from multilang_cli.topology.model import Topology
-from multilang_cli.topology.tasks import Layout, lay_out, merged_conf, own_conf
+from multilang_cli.topology.tasks import MESSAGE_TIMEOUT, TIMEOUTS, Layout, lay_out, merged_conf, own_conf
 from multilang_cli.transcript.redact import Redactor
 
-MESSAGE_TIMEOUT = "topology.message.timeout.secs"
-TIMEOUTS_ON = "topology.enable.message.timeouts"
-MAX_SPOUT_PENDING = "topology.max.spout.pending"
 RECEIVE_BUFFER = "topology.executor.receive.buffer.size"
-TICKS = "topology.tick.tuple.freq.secs"
 SPOUT_SLEEP = "topology.sleep.spout.wait.strategy.time.ms"
 
 
@@ -102,7 +98,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     def message_timeout(self) -> float:
         """Seconds between two rotations of what waits, 0 for never."""
         conf = self.conf
-        return float(conf.get(MESSAGE_TIMEOUT) or 0) if conf.get(TIMEOUTS_ON, True) else 0.0
+        return float(conf.get(MESSAGE_TIMEOUT) or 0) if conf.get(TIMEOUTS, True) else 0.0
 
 
 def set_up(topology: Topology, version: StormVersion, rulebook: Rulebook, folder: Path, **more: Any) -> Setup:

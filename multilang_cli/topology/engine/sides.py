@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from multilang_cli.driver.session import Session
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.wire.batches import Batch
-    from multilang_cli.protocol.words.verdicts import Finding, Kind, Profile
+    from multilang_cli.protocol.words.verdicts import Finding, Kind
     from multilang_cli.topology.engine.flow import Flow
     from multilang_cli.topology.engine.spout_executor import SpoutTaskCommand
 
@@ -324,9 +324,4 @@ class SpoutTask(TaskSide):
 
 SIDES: dict[Kind, type[BoltTask | SpoutTask]] = {"bolt": BoltTask, "spout": SpoutTask}
 
-
-def side_of(
-    profile: Profile, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink], flow: Flow
-) -> BoltTask | SpoutTask:
-    """Storm's side of a task's process."""
-    return SIDES[profile.kind](process, judge, sinks, flow)
+"""Storm's side of a task's process, by the kind of its component."""

@@ -8,14 +8,13 @@ import msgspec
 class Tally(msgspec.Struct):
     """Counts of one task.
 
-    `emitted`: tuples; `transferred`: deliveries made of them. `received`: deliveries queued for it; `lost`: those gone
-    with it. `acked`, `failed`, `timed_out`: a bolt's deliveries, or a spout's emissions as their ends were learnt.
+    `emitted`: tuples. `received`: deliveries queued for it; `lost`: those gone with it. `acked`, `failed`, `timed_out`:
+    a bolt's deliveries, or a spout's emissions as their ends were learnt.
     `latency`: seconds, summed over the acked ones: from the emit to the ack that a spout is told, or from when a bolt's
     process was given the tuple to its ack.
     """
 
     emitted: int = 0
-    transferred: int = 0
     received: int = 0
     acked: int = 0
     failed: int = 0

@@ -10,7 +10,7 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.launch import Launch, LaunchError, readable, resolve
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.protocol.wire import context
-from multilang_cli.topology.engine.sides import side_of
+from multilang_cli.topology.engine.sides import SIDES
 from multilang_cli.topology.engine.wiring import profile_of
 from multilang_cli.topology.history import Died, Launched
 from multilang_cli.topology.tasks import merged_conf
@@ -75,7 +75,8 @@ class TaskRun:
         try:
             self.recording = Recording(self.transcript, header, component.env) if setup.transcripts else None
             sinks = () if self.recording is None else (self.recording,)
-            self.side: BoltTask | SpoutTask = side_of(profile, process, judge_of(profile, setup.rulebook), sinks, flow)
+            judge = judge_of(profile, setup.rulebook)
+            self.side: BoltTask | SpoutTask = SIDES[profile.kind](process, judge, sinks, flow)
             self.side.attempt_is_first = attempt == 1
             if setup.topology.java is not None and component.id in setup.topology.java.components:
                 self.side.excused = JAVA_EXCUSED

@@ -18,7 +18,7 @@ from multilang_cli.driver.supervisor import finish
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.protocol.words.verdicts import Kind
 from multilang_cli.topology import queue
-from multilang_cli.topology.flux import FluxError, FluxFile, NeedsJavaError
+from multilang_cli.topology.flux import FluxError, FluxFile
 from multilang_cli.topology.java.program import (
     CHOOSER,
     COMPONENT,
@@ -120,16 +120,6 @@ class JavaFile(msgspec.Struct, frozen=True, kw_only=True):
     component_conf: Mapping[str, dict[str, Any]] = {}
     unknown: tuple[Location, ...] = ()
     class_names: tuple[str, ...] = ()
-
-    def told(self, needs: NeedsJavaError) -> JavaFile:
-        """The same, with what was read of it before it turned out to need Java."""
-        return msgspec.structs.replace(
-            self,
-            dependencies=needs.dependencies,
-            component_conf={**needs.component_conf},
-            unknown=needs.unknown,
-            class_names=needs.class_names,
-        )
 
 
 def read_java_flux(file: JavaFile) -> FluxFile:
