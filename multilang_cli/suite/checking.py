@@ -18,7 +18,7 @@ from multilang_cli.reports.formats.screen import fits_one_screen, render_screen
 from multilang_cli.reports.storm_sentences import with_sentences
 from multilang_cli.reports.verdict import Circumstances, word_of
 from multilang_cli.subject.config import ConfigError
-from multilang_cli.subject.declared import UnknownKindError, all_declared, subjects_of
+from multilang_cli.subject.declared import UnknownKindError, all_declared, not_started, subjects_of
 from multilang_cli.subject.outputs import checked_reports, console_of, write_json, write_reports
 from multilang_cli.subject.settings import Flags, check_gate
 from multilang_cli.subject.storms import played_storms, required_storms
@@ -250,9 +250,7 @@ class _Checks(NamedTuple):
 def _why_not(error: BaseException) -> tuple[str, ExitCode]:
     """The reason why no case was played, and its exit code."""
     if isinstance(error, LaunchError):
-        hint = f" ({error.hint})" if error.hint else ""
-        code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
-        return f"{error.message}{hint}", code
+        error = not_started(error)
     if isinstance(error, KeyboardInterrupt):
         return "interrupted; there is no case to report", ExitCode.INTERRUPTED
     if isinstance(error, CommandError):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell.bolt import ShellBolt
@@ -17,9 +16,7 @@ from multilang_cli.driver.waits import describing
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.storm.diagnosis import bare_pid
-from multilang_cli.protocol.wire import context
 from multilang_cli.reports.escape import decode
-from multilang_cli.subject.profiles import profile_of
 from multilang_cli.subject.source.sources import source_of
 from multilang_cli.suite.probing.replies import Replies
 from multilang_cli.suite.runner.watch import Watch
@@ -122,16 +119,13 @@ def _held_back(checked: Subject, session: Session, watch: Watch) -> Met:
 @contextmanager
 def started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[ShellBolt | ShellSpout, bool]]:
     """The component as a `kind`, and whether its handshake is done."""
-    component = msgspec.structs.replace(checked.component, kind=kind)
-    profile = profile_of(component, checked.version, checked.options.timeout)
-    pid_dir = private_pid_dir()
+    subject = msgspec.structs.replace(checked, component=msgspec.structs.replace(checked.component, kind=kind))
+    profile, pid_dir = subject.profile, private_pid_dir()
     process = ComponentProcess.start(checked.launch.argv, cwd=checked.cwd, env=checked.env, pid_dir=pid_dir)
     judge = Conversation(profile, checked.rulebook, roles=roles_of(profile))
-    conf = context.realistic_conf(base_conf(checked.version.id), profile, component.conf)
-    handshake = context.handshake(profile, checked.version, conf, str(pid_dir))
     shell = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, sinks)
     with shell.session as session:
-        session.say(handshake)
+        session.say(subject.handshake(str(pid_dir)))
         said_pid = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
         yield shell, said_pid
 

@@ -6,6 +6,7 @@ import contextlib
 import math
 import shlex
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -263,7 +264,7 @@ class CaseRun:
         stage = Stage(
             shell,
             component,
-            self._handshake_for(session),
+            partial(self._handshake, session),
             refusable=costs_nothing(self.case, frozenset(component.accepts)),
             feed=self.feed,
             settling=self.learned.settling,
@@ -296,20 +297,15 @@ class CaseRun:
             with contextlib.suppress(Stop, NotExercised):
                 OPERATIONS["barrier"](stage, {})
 
-    def _handshake_for(self, session: Session) -> Any:
-        checked = self.subject
-
-        def build(arguments: dict[str, Any]) -> Handshake:
-            """The handshake, with what a step's arguments add."""
-            overrides = dict(checked.component.conf) | arguments.get("conf", {})
-            if pad := int(arguments.get("pad", 0)):
-                overrides["mlcheck.pad"] = "x" * pad
-            conf = context.realistic_conf(base_conf(checked.version.id), self._profile, overrides)
-            pid_dir = str(session.process.pid_dir)
-            more = context.sent_by(checked.version, self._profile, arguments.get("context", {}))
-            return context.handshake(self._profile, checked.version, conf, pid_dir, more)
-
-        return build
+    def _handshake(self, session: Session, arguments: dict[str, Any]) -> Handshake:
+        """The handshake, with what a step's arguments add."""
+        version, profile = self.subject.version, self._profile
+        overrides = dict(self.subject.component.conf) | arguments.get("conf", {})
+        if pad := int(arguments.get("pad", 0)):
+            overrides["mlcheck.pad"] = "x" * pad
+        conf = context.realistic_conf(base_conf(version.id), profile, overrides)
+        more = context.sent_by(version, profile, arguments.get("context", {}))
+        return context.handshake(profile, version, conf, str(session.process.pid_dir), more)
 
     def _judged(self, session: Session, watch: Watch, began: float) -> SubjectResult:
         findings = tuple(session.findings)
