@@ -6,7 +6,7 @@ import re
 from collections import Counter, deque
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.causes.emitted_ids import EmittedIds
 from multilang_cli.causes.emitting import Emitting, Nexts
@@ -89,6 +89,14 @@ def tells_of_trouble(text: str) -> bool:
     return _WRONG.search(text) is not None
 
 
+class _Given(NamedTuple):
+    """A message that was sent to it: what it asks for, when, and how many bytes it has."""
+
+    asked: Asked
+    t: float
+    size: int
+
+
 class Seen:
     """The conversation so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
 
@@ -128,10 +136,8 @@ class Seen:
         self.ids = EmittedIds()
         self._handshake = b""
         self._dismissed = self._asked = self.complains = self._talked = False
-        self._sent_sizes: list[tuple[int, int]] = []
         self._read = self._greeting = 0
         self._then = self._silence = self._now = 0.0
-        self._sent_at: dict[int, float] = {}
         self.stalled = False
         self.late_stderr = 0
         self.only_logs_late = True
@@ -143,7 +149,7 @@ class Seen:
         self._passed: dict[str, str] = {}
         self._ticks: set[str] = set()
         self._answers: set[Asked] = set()
-        self._sent_as: dict[int, Asked] = {}
+        self._given: dict[int, _Given] = {}
         self._greeted: int | None = None
         self._erred = False
         self._parting: dict[int, tuple[Asked, str]] | None = None
@@ -160,7 +166,7 @@ class Seen:
             return "handshake" in answers and self._greeted in pieced
         pending = Counter(asked for asked, _ in self.pending.values() if asked != "tuple")
         # A sync does not say which heartbeat it answers: that of a whole one behind is taken for an answer to this.
-        parts = Counter(asked for seq, asked in self._sent_as.items() if seq in pieced)
+        parts = Counter(given.asked for seq, given in self._given.items() if seq in pieced)
         lost = {*pending, *(("tuple",) if self._open else ())}
         known = all(a in self._answers or a in answers for a in lost) and lost.isdisjoint(forgets)
         # Who answers one of the same kind that came in pieces, loses none.
@@ -192,7 +198,7 @@ class Seen:
         if self.phase == "handshake":
             return self._greeting
         first = next(iter(self.pending), None)
-        return next((size for seq, size in self._sent_sizes if seq == first), 0)
+        return self._given[first].size if first is not None else 0
 
     def _size_of(self, event: Event) -> int:
         return self._sizes.get(event.seq, len(event.raw))
@@ -395,12 +401,9 @@ class Seen:
         if not self._dismissed:
             self.pending[event.seq] = (asked, id_)
             self.behind_ids = self.behind_ids and asked != "tuple"
-            self._sent_as[event.seq] = asked
-            if asked == "heartbeat":
-                self._sent_at[event.seq] = event.t
+            self._given[event.seq] = _Given(asked, event.t, self._size_of(event))
             self._open.update({id_: event.seq} if asked == "tuple" else {})
             self.phase = "asked" if self.phase == "unasked" else self.phase
-            self._sent_sizes.append((event.seq, self._size_of(event)))
             self._read += 1
 
     def ended(self, event: Event, fact: Exited) -> None:
@@ -413,8 +416,8 @@ class Seen:
         if last is not None and self._silence >= _SILENCE and event.t - self._then < self._silence / _AT_ONCE:
             self.struck = last[0]
         left = fact.unread
-        for seq, size in reversed(self._sent_sizes):
-            left -= size
+        for seq, given in reversed(self._given.items()):
+            left -= given.size
             if left < 0:
                 break
             # Nobody dies of what nobody has read.
@@ -430,7 +433,7 @@ class Seen:
         """
         kinds = {asked for asked, _ in self.pending.values()}
         first = next((seq for seq, (asked, _) in self.pending.items() if asked == "heartbeat"), None)
-        overdue = first is not None and (waited or self._now - self._sent_at.get(first, self._now) >= _OVERDUE)
+        overdue = first is not None and (waited or self._now - self._given[first].t >= _OVERDUE)
         return self._has_answered and not self._passes_over and overdue and "tuple" in kinds
 
     def stdout_closed(self, event: Event, _: StdoutClosed) -> None:
