@@ -33,6 +33,14 @@ MESSAGE_COMES = 3.0
 """Seconds within which even an idle component says something: it is sent a heartbeat a second."""
 _CUTS = frozenset({"kill", "mute", "restart-storm"})
 """Faults of which a task dies: nothing is heard of it from their moment on."""
+_HELD: dict[str, Callable[..., None]] = {
+    "pause": FaultActions.pause,
+    "stall-stdin": FaultActions.hold_input,
+    "stall-stdout": FaultActions.hold_output,
+    "drop-heartbeats": FaultActions.hold_heartbeats,
+    "stall-acker": FaultActions.hold_acker,
+}
+"""Faults that last until what they hold is let go."""
 GARBAGE = b"this is no JSON\nend\n"
 _END = b"\nend\n"
 
@@ -112,16 +120,9 @@ class Injector:
             self._actions.kill_task(fault.task, why)
 
     def _hold(self, _: int, fault: Fault) -> Callable[[], object]:
-        hold = {
-            "pause": self._actions.pause,
-            "stall-stdin": self._actions.hold_input,
-            "stall-stdout": self._actions.hold_output,
-            "drop-heartbeats": self._actions.hold_heartbeats,
-            "stall-acker": self._actions.hold_acker,
-        }[fault.kind]
-        assert fault.task is not None  # noqa: S101 (the plan has tasks for these)
-        hold(fault.task, hold=True)
-        return partial(hold, fault.task, hold=False)
+        hold = partial(_HELD[fault.kind], self._actions, _task(fault))
+        hold(hold=True)
+        return partial(hold, hold=False)
 
     def _slow(self, number: int, fault: Fault) -> Callable[[], object]:
         task, agenda, engine = _task(fault), self._engine.agenda, self._engine
@@ -289,12 +290,8 @@ def _task(fault: Fault) -> int:
 
 _ACTIONS: dict[str, Callable[[Injector, int, Fault], Callable[[], object] | None]] = {
     "kill": Injector._kill,  # noqa: SLF001 (its own)
-    "pause": Injector._hold,  # noqa: SLF001
+    **dict.fromkeys(_HELD, Injector._hold),  # noqa: SLF001
     "slow": Injector._slow,  # noqa: SLF001
-    "stall-stdin": Injector._hold,  # noqa: SLF001
-    "stall-stdout": Injector._hold,  # noqa: SLF001
-    "stall-acker": Injector._hold,  # noqa: SLF001
-    "drop-heartbeats": Injector._hold,  # noqa: SLF001
     "half-message": Injector._half,  # noqa: SLF001
     "torn-message": Injector._torn,  # noqa: SLF001
     "garbage-line": Injector._garbage,  # noqa: SLF001
