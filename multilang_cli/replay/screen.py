@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.replay.sentences import (
-    end_text,
-    finding_text,
-    lines_of,
-    summary_of,
-    title_of,
-)
+from multilang_cli.replay.sentences import end_text, finding_text, lines_of, summary_of, title_of
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.formats.console import show_header
 from multilang_cli.reports.grouping import some_of

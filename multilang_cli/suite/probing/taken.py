@@ -17,23 +17,8 @@ if TYPE_CHECKING:
 LOOKED_FOR = 8.0
 """Seconds after which no other shape is tried."""
 _SHAPES = (
-    "tn",
-    "tt",
-    "n",
-    "nt",
-    "ttt",
-    "ttn",
-    "tnn",
-    "nn",
-    "ntt",
-    "ntn",
-    "nnn",
-    "tl",
-    "tttt",
-    "ttnn",
-    "tnnn",
-    "nttt",
-    "ttttt",
+    *("tn", "tt", "n", "nt", "ttt", "ttn", "tnn", "nn", "ntt", "ntn", "nnn", "tl"),
+    *("tttt", "ttnn", "tnnn", "nttt", "ttttt"),
 )
 """Values of a tuple: a text, a number, a list of numbers."""
 _VALUES: dict[str, Json] = {"t": "some text", "n": 7, "l": [7, 8]}

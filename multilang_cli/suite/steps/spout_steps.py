@@ -53,10 +53,14 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
         else:
             if command == "deactivate" and stage.paused is None:
                 stage.paused = (stage.calls, spout.kept.count)
-            stage.has_failed = stage.has_failed or command == "fail"
-            stage.go_on(if_=spout.call(command, id_, stage.patience("sync")))
+            _tell(stage, command, id_, stage.patience("sync"))
         if spout.session.now - began > seconds or _is_tired(stage):
             return
+
+
+def _tell(stage: Stage, command: str, id_: Json, limit: float) -> None:
+    stage.has_failed = stage.has_failed or command == "fail"
+    stage.go_on(if_=stage.spout.call(command, id_, limit))
 
 
 def activate(stage: Stage) -> None:
@@ -158,8 +162,7 @@ def settle_many(stage: Stage, arguments: dict[str, Any]) -> None:
         ready = next((emit for emit in spout.kept.emits if emit.id is not None), None)
         if ready is not None:
             spout.kept.emits.remove(ready)
-            stage.has_failed = stage.has_failed or command == "fail"
-            stage.go_on(if_=spout.call(command, ready.id, stage.patience("sync")))
+            _tell(stage, command, ready.id, stage.patience("sync"))
             settled, vain = settled + 1, 0
         elif spout.acks_at_once or stage.idle.knows_no_ids or _is_tired(stage) or sleeps_next(stage):
             return
@@ -207,5 +210,4 @@ def settle_pending(stage: Stage, arguments: dict[str, Any]) -> None:
     spout.kept.emits.clear()
     commands = cycle(("fail", "ack") if arguments["command"] == "either" else (str(arguments["command"]),))
     for command, id_ in zip(commands, reversed(pending) if arguments.get("backwards") else pending, strict=False):
-        stage.has_failed = stage.has_failed or command == "fail"
-        stage.go_on(if_=spout.call(command, id_, stage.limits["sync"]))
+        _tell(stage, command, id_, stage.limits["sync"])

@@ -26,13 +26,7 @@ if TYPE_CHECKING:
 DEATHS = frozenset({"exited", "message-cut", "stdin-closed"})
 """What the end of a process shows as. One that lives on with a closed stdout did not die of a tuple."""
 
-_REFUSALS = DEATHS | {
-    "sync-missing",
-    "heartbeat-unanswered",
-    "heartbeat-timeout",
-    "tuple-unsettled",
-    "stdin-not-read",
-}
+_REFUSALS = DEATHS | {"sync-missing", "heartbeat-unanswered", "heartbeat-timeout", "tuple-unsettled", "stdin-not-read"}
 """What it shows as if a component dies of what it was given, or falls silent."""
 
 
