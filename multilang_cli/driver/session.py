@@ -16,7 +16,7 @@ from multilang_cli.driver.process import TERM_WAIT
 from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.script import SILENT, WaitingFor
 from multilang_cli.driver.waits import describing, waiting, who_waits
-from multilang_cli.driver.waits.allowance import Allowance
+from multilang_cli.driver.waits.allowance import STARVED, Allowance
 from multilang_cli.driver.waits.starving import Starved
 from multilang_cli.driver.waits.who_waits import Debts, Look
 from multilang_cli.protocol.judge.bolt_rules import TIMER
@@ -60,6 +60,8 @@ POLLS_EVERY = 0.05
 """Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
 QUIET_AFTER = 0.5
 """Seconds of silence that count as quiet where the system does not tell what a process waits for."""
+BRIEFLY = 0.02
+"""Seconds for which any component is kept from running now and then."""
 
 
 class Session:
@@ -290,11 +292,13 @@ class Session:
     def wait_quiet(self, limit: float, silence: float = QUIET_AFTER, talk: float = math.inf) -> bool:
         """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
 
-        A barrier that needs no answer. `silence`: seconds that count as quiet too, for where the system does not tell.
-        False after `limit` seconds, or `talk` for one that goes on talking; that is no finding.
+        A barrier that needs no answer. `silence`: seconds that count as quiet too, for where the system does not tell;
+        those in which it was kept from running are none. False after `limit` seconds, or `talk` for one that goes on
+        talking; that is no finding.
         """
         began = silent_since = self.now
         until = began + limit
+        self._starved.lost()
         while self.running and self.now < until:
             before = self.pump.spoken
             self.pump.move(POLLS_EVERY / 10)
@@ -304,8 +308,12 @@ class Session:
                     return False
             elif self.stdin.unwritten:
                 continue
-            elif waiting.settled(self.process) or self.now - silent_since > silence:
+            elif waiting.settled(self.process):
                 return True
+            elif self.now - silent_since > silence:
+                if (lost := min(silence, self._starved.lost())) < BRIEFLY:
+                    return True
+                silent_since += lost
         return False
 
     def wait_stalled(self, limit: float, silence: float = QUIET_AFTER) -> bool:
@@ -425,7 +433,7 @@ class Session:
         """
         self.ended_by_us = True
         self.pump.close_stdin()
-        self.pump.hear_out(limit)
+        self._hear_on(limit)
 
     def ask_where(self, number: int, limit: float) -> None:
         """Send it the signal at which its runtime writes to stderr where it stands, and ends it; hear that out.
@@ -435,7 +443,16 @@ class Session:
         self.ended_by_us = True
         self.events.note("process", Signalled(number))
         self.process.ask(number)
-        self.pump.hear_out(limit)
+        self._hear_on(limit)
+
+    def _hear_on(self, limit: float) -> None:
+        """Hear it until its end, or for `limit` seconds; those in which it was kept from running do not count."""
+        self._starved.lost()
+        left, spare = limit, STARVED * limit
+        while left >= BRIEFLY and self.exit is None:
+            self.pump.hear_out(left)
+            left = min(spare, self._starved.lost())
+            spare -= left
 
     def terminate(self, limit: float) -> bool:
         """SIGTERM, as ``Process.destroy`` in ShellProcess; the component must end within `limit` seconds.

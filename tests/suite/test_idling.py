@@ -21,8 +21,8 @@ while True: time.sleep(0.02); say('{"command":"log","msg":"still here"}\\nend\\n
 LATE = """
 shake()
 tup = message()
-time.sleep(1.2)
-say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
+time.sleep(%g)
+say('{"command":"ack","id":"%%s"}\\nend\\n' %% tup["id"])
 message()
 """
 
@@ -156,13 +156,37 @@ def test_who_is_never_quiet_is_not_waited_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.component
-@pytest.mark.parametrize("lost", [0.0, 10.0])
+@pytest.mark.parametrize(("lost", "sleeps"), [(0.0, 60.0), (10.0, 1.5)])
 def test_a_limit_does_not_run_while_the_machine_does_not_run_the_component(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: float, sleeps: float
 ) -> None:
     monkeypatch.setattr(Starved, "lost", lambda _: lost)
-    with playing(tmp_path, LATE) as (session, handshake):
+    with playing(tmp_path, LATE % sleeps) as (session, handshake):
         bolt = bolt_of(session)
         assert session.handshake(handshake, LIMIT)
         bolt.send(["x"])
-        assert bolt.settle_all(0.6) is (lost > 0)
+        assert bolt.settle_all(1.0) is (lost > 0)
+
+
+@pytest.mark.component
+def test_a_component_that_the_machine_does_not_run_is_not_quiet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Starved, "lost", lambda _: 10.0)
+    with playing(tmp_path, LATE % 1.5) as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        bolt_of(session).send(["x"])
+        assert session.wait_quiet(LIMIT)
+        assert not session.judge.state.open
+
+
+@pytest.mark.component
+def test_last_words_are_waited_for_while_the_machine_does_not_run_the_component(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Starved, "lost", lambda _: 10.0)
+    code = "shake()\nsys.stdin.read()\ntime.sleep(1.5)\nos.write(2, b'last')\n"
+    with playing(tmp_path, code) as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        session.hear_out(1.0)
+        assert session.process.stderr_tail == b"last"
