@@ -13,6 +13,7 @@ import pytest
 from multilang_cli.driver.process import ComponentProcess
 from multilang_cli.driver.pump import Pump
 from multilang_cli.protocol.words.messages import Log, SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.protocol.words.verdicts import Profile
 from tests.processes import until
 from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, bolt_of, deadline, playing, seen, spout_of
 
@@ -188,13 +189,15 @@ def test_hostile_output_is_a_finding_within_bounded_memory(tmp_path: Path, code:
 
 def test_a_flood_of_stderr_is_drained_and_bounded(tmp_path: Path) -> None:
     before = rss()
-    flood = "shake()\nfor _ in range(256): os.write(2, b'e' * 2**20)\n" + ACK_ALL.replace("shake()", "")
-    with playing(tmp_path, flood) as (session, handshake):
+    flood = "shake()\nfor _ in range(96): os.write(2, b'e' * 2**20)\n" + ACK_ALL.replace("shake()", "")
+    # A pipe is filled and emptied some thousand times: on a busy machine that is a long silence.
+    patient = Profile(kind="bolt", conf={"topology.subprocess.timeout.secs": 600})
+    with playing(tmp_path, flood, profile=patient) as (session, handshake):
         bolt = bolt_of(session)
         assert session.handshake(handshake, 30.0)
         bolt.send(["x"])
-        assert bolt.settle_all(30.0)
-        assert session.process.stderr_total == 256 * 2**20
+        assert bolt.settle_all(300.0)
+        assert session.process.stderr_total == 96 * 2**20
         assert len(session.process.stderr_tail) <= 64 * 1024
     assert rules_of(session) == []
     assert rss() - before < 64 * 1024 * 1024
