@@ -10,6 +10,9 @@ import msgspec
 import pytest
 
 from multilang_cli.driver import session as session_module
+from multilang_cli.driver.shell import bolt as shell_bolt
+from multilang_cli.driver.waits import describing, starving
+from multilang_cli.driver.waits.starving import Starved
 from multilang_cli.reports.event_sentences import awaiting
 from tests.command import mlcheck
 from tests.sessions import LIMIT, PID, bolt_of, deadline, playing, spout_of
@@ -93,15 +96,23 @@ def test_who_waits_on_whom_stands_in_the_finding(tmp_path: Path, code: str, word
     assert words in of_bolt(tmp_path, code)
 
 
-def test_a_heartbeat_on_its_way_does_not_make_a_bolt_that_waits_busy(tmp_path: Path) -> None:
+@pytest.mark.parametrize("starved", [False, True])
+def test_a_heartbeat_on_its_way_does_not_make_a_bolt_that_waits_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, starved: bool
+) -> None:
     code = """
     message(), message()
     began = time.process_time()
-    while time.process_time() < began + 0.1: pass
+    while time.process_time() < began + 0.5: pass
     say('{"command":"sync"}\\nend\\n')
-    while time.process_time() < began + 0.13: pass
+    while time.process_time() < began + 0.6: pass
     message()
     """
+    monkeypatch.setattr(shell_bolt, "ANSWERS", 0.25 if starved else LIMIT)
+    monkeypatch.setattr(describing, "ON_ITS_WAY", 0.01 if starved else LIMIT)
+    if starved:
+        monkeypatch.setattr(starving, "STARVED", 10_000)
+        monkeypatch.setattr(Starved, "lost", lambda _: 10.0)
     with playing(tmp_path, f"shake()\n{textwrap.dedent(code)}") as (session, handshake):
         bolt = bolt_of(session)
         assert session.handshake(handshake, LIMIT)

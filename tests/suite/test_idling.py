@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from multilang_cli.driver.waits import starving
 from multilang_cli.driver.waits.starving import Starved
 from multilang_cli.suite.steps import idling, spout_steps
 from multilang_cli.suite.steps.idling import IDLE_FOR_GOOD, LEAST_IDLE, TUPLES_WITHOUT_IDS, Idle
@@ -178,6 +179,32 @@ def test_a_component_that_the_machine_does_not_run_is_not_quiet(
         bolt_of(session).send(["x"])
         assert session.wait_quiet(LIMIT)
         assert not session.judge.state.open
+
+
+CALLS = """\
+id: spout.calls
+title: answers next
+kind: spout
+level: must
+clause: spout.idle.sync
+expected: a sync for each
+steps:
+  - handshake
+  - call: {command: activate}
+  - call: {command: next, times: 300, seconds: 0.001}
+"""
+
+
+@pytest.mark.component
+def test_a_spout_that_the_machine_does_not_run_is_called_as_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Starved, "lost", lambda _: 10.0)
+    monkeypatch.setattr(starving, "STARVED", 1_000_000)
+    (tmp_path / "spout.calls.yaml").write_text(CALLS)
+    spout, suites = [sys.executable, "-c", ROWS, "0"], (str(tmp_path / "spout.calls.yaml"),)
+    run(spout, "spout", tmp_path, include=("spout.calls",), suites=suites, record_all=True)
+    assert (tmp_path / "spout.calls.ndjson").read_text().count('"command":"next"') == 300
 
 
 @pytest.mark.component

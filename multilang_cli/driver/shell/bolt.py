@@ -12,6 +12,7 @@ from multilang_cli.acking.ids import tuple_id, tuple_ids
 from multilang_cli.driver.script import Script
 from multilang_cli.driver.session import FULL, POLLS_EVERY, Session
 from multilang_cli.driver.shell.collectors import KeptEmits
+from multilang_cli.driver.waits.starving import OwnTime
 from multilang_cli.protocol.wire.context import SOURCE
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
@@ -177,7 +178,9 @@ class ShellBolt(Script):
         Who works on a heartbeat when a limit runs out would be called busy, and what keeps it the rest of the time not.
         """
         beats, session = self.judge.state.heartbeats, self.session
-        while len(beats) == 1 and session.now - beats[0].t < ANSWERS and session.running and not done():
+        left = ANSWERS - (session.now - beats[0].t) if len(beats) == 1 else 0.0
+        under_way = OwnTime(session.process, left)
+        while len(beats) == 1 and not under_way.is_over and session.running and not done():
             session.pump.move(POLLS_EVERY, done)
 
     def says_more(self) -> bool:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from multilang_cli.driver import reaper
 from multilang_cli.driver.launch import show
 from multilang_cli.driver.waits import descriptors
+from multilang_cli.driver.waits.starving import OwnTime
 from multilang_cli.driver.waits.syscalls import CALLS, Call
 from multilang_cli.driver.waits.waiting import Thread, pipe_names, threads
 from multilang_cli.driver.waits.who_waits import Kin, State, Waiting
@@ -55,8 +56,8 @@ _PIPE_STATES: tuple[State, ...] = ("reading-stdin", "writing-stdout", "writing-s
 
 def describe_waiting(process: ComponentProcess) -> Waiting:
     """Gather what keeps a component, as `describe`, once it no longer runs on its way to what it waits for."""
-    seen, until = describe(process), time.monotonic() + ON_ITS_WAY
-    while seen.state == "running" and time.monotonic() < until:
+    seen, on_its_way = describe(process), OwnTime(process, ON_ITS_WAY)
+    while seen.state == "running" and not on_its_way.is_over:
         time.sleep(BETWEEN_LOOKS)
         seen = describe(process)
     return seen

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from multilang_cli.driver import reaper
+from multilang_cli.driver.waits.allowance import STARVED
 
 if TYPE_CHECKING:
     from multilang_cli.driver.process import ComponentProcess
@@ -30,7 +32,36 @@ class Starved:
         found: dict[int, int] = {}
         for pid in {self._process.pid, *reaper.descendants(self._process.pid)}:
             for tid in reaper.entries(f"/proc/{pid}/task"):
-                fields = reaper.read_proc(f"/proc/{pid}/task/{tid}/schedstat").split()
-                if len(fields) > 1:
-                    found[int(tid)] = int(fields[1])
+                if (delay := _delay(f"{pid}/task/{tid}")) is not None:
+                    found[int(tid)] = delay
         return found
+
+
+class OwnTime:
+    """`seconds` that a component is given, without those in which it, or mlcheck, was kept from running.
+
+    Those are added when the time is over, up to `STARVED` times as many as it was given.
+    """
+
+    def __init__(self, process: ComponentProcess, seconds: float) -> None:
+        self._starved = Starved(process)
+        self._ours = _delay("thread-self") or 0
+        self._until = time.monotonic() + seconds
+        self._spare = STARVED * seconds
+        self._starved.lost()
+
+    @property
+    def is_over(self) -> bool:
+        """True if nothing is left of it."""
+        if time.monotonic() >= self._until and self._spare > 0:
+            before, self._ours = self._ours, _delay("thread-self") or 0
+            lost = min(self._spare, self._starved.lost() + (self._ours - before) / 1e9)
+            self._spare -= lost
+            self._until += lost
+        return time.monotonic() >= self._until
+
+
+def _delay(task: str) -> int | None:
+    """Nanoseconds that a task has waited for a processor so far; None where that is not told."""
+    fields = reaper.read_proc(f"/proc/{task}/schedstat").split()
+    return int(fields[1]) if len(fields) > 1 else None

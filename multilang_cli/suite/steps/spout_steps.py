@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.driver.waits.starving import OwnTime
 from multilang_cli.protocol.judge.spout_rules import key_of
 from multilang_cli.suite.steps.idling import BUDGET, IDLE_FOR_GOOD
 from multilang_cli.suite.steps.stage import NotExercised, WentSilent
@@ -36,7 +37,7 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
     spout, command = stage.spout, str(arguments["command"])
     if command == "next":
         activate(stage)
-    began, seconds = spout.session.now, arguments.get("seconds", stage.idle.budget)
+    allowed = OwnTime(spout.session.process, arguments.get("seconds", stage.idle.budget))
     for _ in range(int(arguments.get("times", 1))):
         id_: Json = ""
         if arguments.get("id") == "unknown":
@@ -54,7 +55,7 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
             if command == "deactivate" and stage.paused is None:
                 stage.paused = (stage.calls, spout.kept.count)
             _tell(stage, command, id_, stage.patience("sync"))
-        if spout.session.now - began > seconds or _is_tired(stage):
+        if allowed.is_over or _is_tired(stage):
             return
 
 
@@ -156,9 +157,10 @@ def settle_many(stage: Stage, arguments: dict[str, Any]) -> None:
 
     A spout that stops is given time to find more, and no case depends on it: see `ReplayWatch`.
     """
-    spout, command, until = stage.spout, str(arguments["command"]), stage.spout.session.now + stage.idle.budget
+    spout, command = stage.spout, str(arguments["command"])
+    allowed = OwnTime(spout.session.process, stage.idle.budget)
     settled = vain = 0
-    while settled < int(arguments["times"]) and vain < IN_VAIN and (vain or spout.session.now < until):
+    while settled < int(arguments["times"]) and vain < IN_VAIN and (vain or not allowed.is_over):
         ready = next((emit for emit in spout.kept.emits if emit.id is not None), None)
         if ready is not None:
             spout.kept.emits.remove(ready)
