@@ -29,8 +29,12 @@ LEAVES_A_CHILD = "shake()\nmessage()\nif os.fork() == 0: time.sleep(1000)\nos._e
 def test_stderr_without_lines_has_an_end(tmp_path: Path) -> None:
     commands = "set lines 5\ntuple\nwait exit\n"
     shown = said(tmp_path, commands, "--kind", "bolt", component(tmp_path, STDERR), code=1)
-    assert 1 < len(re.findall(r"s err     e", shown)) <= 5
-    assert shown.count("more than `set lines` has") == 1
+    # How much of it comes during which command is not certain; each may show five lines.
+    for of_one in shown.split("\n> "):
+        pieces = len(re.findall(r"s err     e", of_one))
+        assert pieces <= 5
+        assert of_one.count("more than `set lines` has") <= (pieces > 0)
+    assert "more than `set lines` has" in shown
 
 
 def test_the_same_again_is_told_in_short(tmp_path: Path) -> None:
