@@ -100,7 +100,7 @@ class Recorder:
 
     def end(self) -> None:
         """The tap is no more: write what is left. Nothing at all if there never was a component."""
-        if not self._component and self._files is None:
+        if not self._begun:
             return
         why = "the component ended" if self._state == "ended" else "the tap was killed"
         self._state = "ended" if self._state == "ended" else "killed"
@@ -133,10 +133,17 @@ class Recorder:
         return f"{ended}; last on stderr: {last}" if last and self._exit.code != 0 else ended
 
     def flush(self) -> None:
-        """Write what is kept in memory, so that the files show how far it is."""
+        """Write what is kept in memory, so that the files show how far it is; nothing before there is a component."""
+        if not self._begun:
+            return
         if self._files is not None:
             self._files.flush(self._t)
         self.show()
+
+    @property
+    def _begun(self) -> bool:
+        """True if there is a component, or was one."""
+        return bool(self._component) or self._files is not None
 
     def _checked(self, events: list[Event]) -> list[Event]:
         """The events, and behind a pid what the system says about it."""

@@ -282,6 +282,13 @@ def test_the_status_is_json_and_tells_all(tmp_path: Path) -> None:
     assert status["conversation"] == "comp-3-20260102T030405-4711"
 
 
+def test_nothing_is_written_before_there_is_a_component(tmp_path: Path) -> None:
+    recorder = Recorder(TapPlan(command=("no-such-program",), folder=tmp_path / "record"), 4711, STARTED)
+    recorder.flush()
+    recorder.end()
+    assert not (tmp_path / "record").exists()
+
+
 def test_the_log_says_what_storm_makes_of_a_finding_and_what_to_type_next(tmp_path: Path) -> None:
     recorded(tmp_path, [conversation(acks(3, twice=1))])
     [log] = tmp_path.glob("*.log")
