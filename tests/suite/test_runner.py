@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.suite.runner.suite_run import RecordError
+from multilang_cli.suite.steps import bolt_steps
 from multilang_cli.suite.steps import operations as steps
 from multilang_cli.terminal.fault import without_values
 from tests.processes import until
@@ -282,10 +283,19 @@ while True:
 """
 
 
-def test_a_slow_reader_has_no_more_to_read_than_fills_pipes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("looks", [(5,), (5, 20)], ids=["an idle machine", "a busy one"])
+def test_a_slow_reader_has_no_more_to_read_than_fills_pipes(
+    looks: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pace(stage: Stage, _: float) -> float:
+        for times in looks:
+            bolt_steps._pace_once(stage, times)
+        return 0.0
+
+    monkeypatch.setattr(bolt_steps, "pace", pace)
     (tmp_path / "large.py").write_text(LARGE)
     record = tmp_path / "rec"
     run([sys.executable, str(tmp_path / "large.py")], "bolt", record, include=("stdout.slow-reader",), record_all=True)
     (file,) = record.iterdir()
     fed = sum(b'"comp":"' in line and b'"ch":"in"' in line for line in file.read_bytes().splitlines())
-    assert 5 <= fed < 80
+    assert fed - sum(looks) == steps.SLOWLY_READ // 400_000

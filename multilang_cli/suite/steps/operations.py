@@ -75,10 +75,10 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
     session = stage.session
     if isinstance(stage.shell, ShellBolt):
         times = int(arguments.get("times", 1))
-        enough, said = stage.limits["settle"] / 2 / times, session.pump.spoken[1]
+        enough, said, fed = stage.limits["settle"] / 2 / times, session.pump.spoken[1], stage.feed.fed
         if bolt_steps.pace(stage, enough) > enough:
             raise NotExercised("it works too slowly to fill a pipe")
-        of_one = (session.pump.spoken[1] - said) // TELL_THE_PACE
+        of_one = (session.pump.spoken[1] - said) // max(1, stage.feed.fed - fed)
         session.process.hold_stdout(hold=True)
         bolt_steps.tuples(stage, {"times": min(times, max(TELL_THE_PACE, SLOWLY_READ // max(1, of_one)))})
     else:
