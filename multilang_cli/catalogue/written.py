@@ -62,7 +62,7 @@ class VersionTable(msgspec.Struct, frozen=True):
 
 
 class ChapterSection(msgspec.Struct, frozen=True, kw_only=True):
-    """A numbered section of a chapter: sentences, a table, or both; `example`: messages that show it."""
+    """A numbered section of a chapter: sentences, a table, or both; `example`: messages or pseudo-code that show it."""
 
     title: str
     about: str = ""
