@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from multilang_cli.catalogue.pages import for_terminal, load_pages, search_pages
+from multilang_cli.catalogue.written import load_chapters
 from multilang_cli.cli.dispatch import dispatch
 
 ROOT = Path(__file__).parent.parent
@@ -67,6 +68,22 @@ def test_links_are_commands_that_show_a_page(name: str) -> None:
         r"\]\((?:https?:|#|badges/|\.\./\.\./docs)[^)]*\)|`[^`\n]*`|```.*?```", "", text, flags=re.DOTALL
     )
     assert set(re.findall(r"`mlcheck docs ([\w/-]+)`", text)) - {"WORD", "heartbeat"} <= set(load_pages())
+
+
+@pytest.mark.parametrize(
+    "name", ["protocol", *(f"protocol/{chapter.id}" for chapter in load_chapters()), "protocol/fates"]
+)
+def test_the_written_protocol_is_shown_too(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["docs", name]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("# ")
+    assert "<a id" not in shown
+    assert "](" not in re.sub(r"\]\(https:[^)]*\)", "", shown)
+    for link in re.findall(r"`mlcheck docs ([\w/-]+)`", shown):
+        assert link.startswith("protocol/")
+    assert dispatch(["docs"]) == 0
+    assert f"{name} " in capsys.readouterr().out or name == "protocol/fates"
+    assert dispatch(["docs", f"{name}-none"]) == 2
 
 
 def test_a_page_is_shown_by_its_name_and_matches_are_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_rules
-from multilang_cli.catalogue.pages import for_terminal, load_pages, search_pages
-from multilang_cli.catalogue.written import load_sentences
+from multilang_cli.catalogue.pages import DocsPage, for_terminal, load_pages, search_pages
+from multilang_cli.catalogue.written import TITLE, load_chapters, load_sentences
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -20,7 +20,10 @@ from multilang_cli.terminal.table import in_columns, screen_width
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.catalogue.pages import DocsPage, PageMatch
+    from multilang_cli.catalogue.pages import PageMatch
+
+PROTOCOL = "protocol"
+"""The folder of the pages that are made from ``conformance/protocol``."""
 
 PAGES_NAMED = 8
 """Pages that a search names."""
@@ -30,6 +33,10 @@ EXPLAINED_NAMED = 6
 
 TITLE_WIDTH = 64
 """Characters of each that are shown: with what stands before them, no more than the 80 of a terminal."""
+
+_ANCHOR = re.compile(r'<a id="[^"]*"></a>')
+_PAGE_LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md\)")
+_SENTENCE_LINK = re.compile(r"\[([^\]]+)\]\([\w-]+\.md#[^)]+\)")
 
 
 class Explainable(NamedTuple):
@@ -52,9 +59,10 @@ def docs_given(flags: DocsFlags) -> int:
     """Show the page that the words name, or those that have them; returns the exit code. Raises CommandError."""
     pages, wanted, as_json = load_pages(), " ".join(flags.words), flags.as_json
     if not wanted:
-        write_json([_named(page) for page in pages.values()]) if as_json else _list(list(pages.values()))
+        listed = [_named(page) for page in pages.values()] + _chapters()
+        write_json(listed) if as_json else _list(listed)
         return ExitCode.CONFORMANT
-    page = pages.get(wanted) or pages.get(f"tutorials/{wanted}")
+    page = pages.get(wanted) or pages.get(f"tutorials/{wanted}") or _protocol_page(wanted)
     found = [] if page else search_pages(wanted, pages)
     explained = [] if page else _explainable(wanted)
     if len(found) > 1 or explained:
@@ -69,6 +77,23 @@ def docs_given(flags: DocsFlags) -> int:
     else:
         _show(page, flags.color)
     return ExitCode.CONFORMANT
+
+
+def _protocol_page(wanted: str) -> DocsPage | None:
+    """A page of the written protocol: its contents, or ``protocol/`` and a chapter. Made when it is asked for."""
+    folder, _, name = wanted.partition("/")
+    if folder != PROTOCOL:
+        return None
+    from multilang_cli.reports.explaining.protocol_pages import pages  # noqa: PLC0415 (slow to make)
+
+    text = pages().get(f"{name or 'index'}.md")
+    return DocsPage(wanted, text.partition("\n")[0].removeprefix("# "), _without_anchors(text)) if text else None
+
+
+def _without_anchors(text: str) -> str:
+    """A page of the protocol for a terminal: links to pages are commands, those to sentences and rules their names."""
+    text = _PAGE_LINK.sub(rf"\1 (`mlcheck docs {PROTOCOL}/\2`)", _ANCHOR.sub("", text))
+    return _SENTENCE_LINK.sub(r"\1", text)
 
 
 def _explainable(words: str) -> list[Explainable]:
@@ -96,8 +121,13 @@ def _named(page: DocsPage) -> dict[str, str]:
     return {"name": page.name, "title": page.title}
 
 
-def _list(pages: list[DocsPage]) -> None:
-    lines = in_columns(((page.name, page.title) for page in pages), screen_width())
+def _chapters() -> list[dict[str, str]]:
+    found = [{"name": f"{PROTOCOL}/{chapter.id}", "title": chapter.title} for chapter in load_chapters()]
+    return [{"name": PROTOCOL, "title": f"{TITLE}: its chapters"}, *found]
+
+
+def _list(pages: list[dict[str, str]]) -> None:
+    lines = in_columns(((page["name"], page["title"]) for page in pages), screen_width())
     write(f"{lines}\nmlcheck docs NAME shows a page, mlcheck docs WORD finds those that have a word.\n")
 
 
