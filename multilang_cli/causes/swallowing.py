@@ -117,7 +117,7 @@ class DroppingReader:
         self._waited = self._hurried = 0
         self._unread: deque[str] = deque(maxlen=MOST_FOLLOWED)
         self._awaited = 0
-        self._answered = self.went_on = False
+        self._answered = self._handled = self.went_on = False
 
     def sent(self, id_: str) -> None:
         """Take a tuple."""
@@ -143,6 +143,7 @@ class DroppingReader:
 
     def answered(self, id_: str) -> None:
         """Take the id of an ack, a fail or an anchor."""
+        self._handled = True
         self._answered = self._answered or id_ in self.dropped
         if id_ in self._unread:
             self.went_on = self.went_on or bool(self.dropped)
@@ -155,8 +156,11 @@ class DroppingReader:
         return self._waited >= WAITED_OFTEN and not self._hurried
 
     def took(self, left_open: Collection[str]) -> bool:
-        """True if what is `left_open` is just what it would have dropped."""
-        return not self._answered and bool(self.dropped) and self.dropped == {*left_open}
+        """True if what is `left_open` is just what it would have dropped.
+
+        What it emits for is not dropped: who never settles or anchors to a tuple emits for some of those that are open.
+        """
+        return self._handled and not self._answered and bool(self.dropped) and self.dropped == {*left_open}
 
 
 class Mislaid:
