@@ -397,6 +397,49 @@ def test_a_bolt_that_forgets_tuples_fails(
     assert (rules_of(result), result.exit_code) == ({rule}, int(rule == "tuple-forgotten"))
 
 
+FORGETS_THE_NEWEST = """import json, os, sys
+
+def read():
+    lines = []
+    for line in sys.stdin:
+        if line == "end\\n":
+            return json.loads("".join(lines))
+        lines.append(line)
+    os._exit(0)
+
+def send(message):
+    print(json.dumps(message) + "\\nend", flush=True)
+
+open(os.path.join(read()["pidDir"], str(os.getpid())), "w").close()
+send({"pid": os.getpid()})
+held = None
+while True:
+    tup = read()
+    if tup["stream"] == "__heartbeat":
+        held = None
+        send({"command": "sync"})
+    else:
+        if held:
+            send({"command": "ack", "id": held})
+        held = tup["id"]
+"""
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("samples", "rules"), [(PAIR, {"tuple-forgotten", "tuple-unsettled"}), ((), {"tuple-unsettled"})]
+)
+def test_what_was_the_newest_is_forgotten_if_it_stays_open_though_equal_ones_are_settled(
+    tmp_path: Path, samples: tuple[list[Any], ...], rules: set[str]
+) -> None:
+    program = tmp_path / "bolt.py"
+    program.write_text(FORGETS_THE_NEWEST)
+    component = Component(command=(sys.executable, str(program)), kind="bolt", samples=samples)
+    options = RunOptions(record=str(tmp_path / "r"), include=("bolt.settle.once",), timeout=1.0)
+    result = run_suite(component, options)
+    assert (rules_of(result), result.exit_code) == (rules, int("tuple-forgotten" in rules))
+
+
 @pytest.mark.component
 @pytest.mark.parametrize(("name", "most"), [("leak-equal", 200), ("leak-value", 20)])
 def test_what_was_proven_once_is_not_proven_by_as_many_tuples_again(tmp_path: Path, name: str, most: int) -> None:

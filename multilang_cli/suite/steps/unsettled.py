@@ -216,9 +216,12 @@ def _try_batch(stage: Stage) -> None:
     first = next(iter(feed.open.values()), None)
     if first is not None:
         settling.tried = True
-        _fed_again(stage, first)
+        again = _fed_again(stage, first)
         if first.message.id not in feed.open:
             settling.batch = _batch_size(stage)
+        elif again.declared and again.settled >= SOME_SETTLED and stage.bolt.session.running:
+            # It was the newest, and is a hole now: a batch would have it by this time.
+            stage.bolt.session.not_settled(stage.limits["settle"], proven=False, again=again)
 
 
 def _batch_size(stage: Stage) -> int:
