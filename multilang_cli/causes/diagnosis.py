@@ -331,7 +331,7 @@ def _cause_of(
         last=death.text if death else "",
         seq=seq,
         rules=tuple(dict.fromkeys(finding.rule for finding in explained)),
-        mend=" ".join(cause.mend.format_map(words).split()),
+        mend=" ".join((signature.mend or cause.mend).format_map(words).split()),
         code=cause.code.get(language, "").strip("\n"),
         language=language,
     )

@@ -104,6 +104,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     over: int = 0
     certainty: Certainty | None = None
     sentence: str = ""
+    mend: str = ""
 
     def asks_for(self, fact: str) -> bool:
         """True if a fact that is true or false has to be true."""

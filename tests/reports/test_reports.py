@@ -104,6 +104,12 @@ class Terminal(io.StringIO):
         return True
 
 
+def test_all_that_was_seen_has_what_was_emitted() -> None:
+    emits = msgspec.structs.replace(RESULTS["pass"], emits=('["a", 1] to "default"',))
+    assert 'Emits       ["a", 1] to "default"' in pretty_text(emits, RULEBOOK)
+    assert "Emits" not in pretty_text(RESULTS["pass"], RULEBOOK)
+
+
 @pytest.mark.parametrize(
     ("environment", "colored"),
     [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],

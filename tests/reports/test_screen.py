@@ -525,7 +525,8 @@ def test_what_was_asked_last_is_shown_in_the_least_room(channels: tuple[Any, ...
         ("mlcheck run -k c -- ./b.py", False, "mlcheck run -k c -- ./b.py"),
         (f"mlcheck run --tuple '[\"{'x' * 60}\"]' -k c -- ./b.py", False, "mlcheck replay t.ndjson -- ./b.py"),
         (f"mlcheck run --tuple '[\"{'x' * 60}\"]' -k c -- ./b.py", True, "mlcheck replay t.ndjson"),
-        (f"mlcheck run -k c -- ./{'b' * 70}.py", False, "mlcheck replay t.ndjson -- COMMAND"),
+        (f"mlcheck run -k c -- ./{'b' * 50}.py", False, f"mlcheck replay t.ndjson \\\n-- ./{'b' * 50}.py"),
+        (f"mlcheck run -k c -- ./{'b' * 70}.py", False, "mlcheck replay t.ndjson \\\n-- COMMAND"),
     ],
 )
 def test_what_shows_it_again_fits_a_line_and_runs_as_it_stands(reproduce: str, again: str, *, named: bool) -> None:

@@ -33,8 +33,10 @@ def values_of(*samples: list[Any]) -> list[list[Any]]:
         (0, [None]),
         (True, [None]),
         (None, []),
-        ([1], [[], None]),
-        ({"a": 1}, [{}, None]),
+        ([1, 2], [[], [1, 0], None]),
+        ({"a": 1, "b": "x"}, [{}, {"a": 1, "b": ""}, None]),
+        ("21.5", ["", "nan", None]),
+        ("70.9 F", ["", "nan", None]),
         ("2026-11-28", ["", None]),
         ('{"a": 1}', ["", None]),
         ("word", ["", 'word "a" \\ b\n', None, ("word " + "word" * LONG_TEXT)[:LONG_TEXT]]),
@@ -51,7 +53,7 @@ def test_a_long_text_of_a_long_one_takes_no_memory() -> None:
 
 def test_one_value_differs_and_each_tuple_comes_once() -> None:
     made = values_of(["2", 3], ["2", 4])
-    assert made == [["", 3], ["2", 0], ["", 4], [None, 3], ["2", None], [None, 4]]
+    assert made == [["", 3], ["2", 0], ["", 4], ["nan", 3], ["nan", 4], [None, 3], ["2", None], [None, 4]]
 
 
 def test_the_first_samples_alone_are_varied() -> None:
@@ -67,6 +69,14 @@ def bolt(tmp_path: Path, deed: str, *samples: list[Any], **declared: Any) -> Sub
     return Subject.of(component, RunOptions(record=str(tmp_path / "kept"), include=(), timeout=5.0))
 
 
+EMITS_BEHIND_ITS_FAIL = """if not all(tup['tuple'][0] or ['']):
+        say('{"command":"fail","id":"%s"}\\nend\\n' % tup['id'])
+        if tup['tuple'][0]:
+            time.sleep(0.03)
+            say('{"command":"emit","anchors":["%s"],"tuple":["AB"]}\\nend\\n' % tup['id'])
+        continue"""
+
+
 @pytest.mark.component
 @pytest.mark.parametrize(
     ("deed", "sample", "words"),
@@ -75,6 +85,7 @@ def bolt(tmp_path: Path, deed: str, *samples: list[Any], **declared: Any) -> Sub
         ("if tup['tuple'] == ['']: continue", ["text"], ('fed [""]', "neither acked nor failed")),
         ("if '\"' in tup['tuple'][0]: say('no JSON\\nend\\n')", ["text"], ('a\\" \\\\', "no JSON")),
         ("if len(str(tup['tuple'][0])) > 99_999: os._exit(3)", ["text"], ("--tuples FILE", "3")),
+        (EMITS_BEHIND_ITS_FAIL, [["AB", "CD"]], ('fed [["AB", ""]]', "settled already")),
     ],
 )
 def test_a_tuple_that_it_can_not_take_is_told(

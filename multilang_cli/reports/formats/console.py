@@ -179,7 +179,7 @@ def _show_quiet(page: Page, parts: Sequence[RunResult]) -> None:
     passed = families(passed_in_all(parts))
     known = [subject.id for subject in known_failures_in(parts)]
     notes, untested = notes_of(*parts), untested_in_all(parts)
-    if passed or known or notes or untested:
+    if passed or known or notes or untested or parts[-1].emits:
         page.blank()
     if passed:
         text = ", ".join(f"{family} {count}" for family, count in passed.items())
@@ -191,6 +191,8 @@ def _show_quiet(page: Page, parts: Sequence[RunResult]) -> None:
     for number, each in enumerate(untested):
         text = f"{each.reason}: {some_of(each.ids)}"
         page.para(text, label="" if number else "Not tested", label_style="yellow", hang=12)
+    for number, told in enumerate(parts[-1].emits):
+        page.para(told, label="" if number else "Emits", hang=12)
     for coverage in parts[-1].coverage:
         page.para(summary_of_coverage(coverage), label="Exercised", hang=12)
 

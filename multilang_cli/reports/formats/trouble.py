@@ -288,23 +288,33 @@ def _show_way_out(page: Page, trouble: Trouble, room: Room, result: RunResult) -
     if subject.verdict == "untestable" and "--tuple" in subject.reason and "--tuple" not in cause.mend:
         page.line(_OR)
     page.line(f"  More    mlcheck explain {cause.id}")
+    _show_again(page, subject, result)
+
+
+def _show_again(page: Page, subject: SubjectResult, result: RunResult) -> None:
     again = again_of(subject, page.columns - SCREEN_HANG, named=bool(result.component.name))
-    if again:
-        page.line(f"  Again   {again}")
-    elif subject.transcript and len(result.subjects) > 1:
+    label = "  Again   "
+    for line in again.splitlines():
+        page.line(f"{label}{line}")
+        label = " " * len(label)
+    if not again and subject.transcript and len(result.subjects) > 1:
         page.line(f"  Record  {subject.transcript}")
 
 
 def again_of(subject: SubjectResult, cells: int, *, named: bool) -> str:
-    """The one command that shows it again: the recording's where that of the case is longer than a line.
+    """The one command that shows it again: the recording's where that of the case is longer than a line, in two lines.
 
     `named`: the component stands in mlcheck.toml, so a replay needs no command.
     """
     if not subject.transcript or width(subject.reproduce) <= cells:
         return subject.reproduce
     replay = f"mlcheck replay {subject.transcript}"
-    whole = f"{replay} -- {subject.reproduce.partition(' -- ')[2]}"
-    return replay if named else whole if width(whole) <= cells else f"{replay} -- COMMAND"
+    if named:
+        return replay
+    command = f"-- {subject.reproduce.partition(' -- ')[2]}"
+    whole = f"{replay} {command}"
+    parted = f"{replay} \\\n{command if width(command) <= cells else '-- COMMAND'}"
+    return whole if width(whole) <= cells else parted
 
 
 def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: Room, all_seen: str) -> None:

@@ -1,4 +1,4 @@
-"""Tuples near the declared ones, with a value that is empty, null, full of quotes or long: those a bolt can't take."""
+"""Tuples near the declared ones, with a value that is empty, spoiled, null or long: those that a bolt can't take."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from multilang_cli.subject.source.sources import lines_of, source_of
 from multilang_cli.suite.probing.asking import started
 from multilang_cli.suite.probing.taken import LOOKED_FOR
 from multilang_cli.suite.runner.watch import Watch
+from multilang_cli.suite.steps.settling import FedTuples
 from multilang_cli.suite.steps.ticks import takes_ticks
 from multilang_cli.suite.verdict.causes import hear_out, met_by_the_probe
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 SETTLED_WITHIN = 3.0
 """Seconds in which it says nothing: what still works on a tuple then is slow."""
+AFTER_A_FAIL = 0.2
+"""Seconds in which it may emit what its own fail overtook."""
 GIVEN_UP = 5.0
 """Seconds after which a tuple is given up of which it still says something."""
 VARIED = 3
@@ -41,6 +44,8 @@ _WRITTEN_OUT = 60
 """Characters of the values that are written as an option."""
 _WORDS = re.compile(r"[^\W\d_][\w\s.,;:!?'-]*")
 """A text that is none of a number, a date, an address or a document: those may be asked for."""
+_NUMBER = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d_]*")
+"""A text that is read as a number, maybe with a unit: where none was measured, programs write nan."""
 _NOT_TAKEN = (
     "fed {values}, made up from a sample, {headline}{where}; if such a tuple can come, {how} shows it whole{more}"
 )
@@ -59,6 +64,15 @@ def _quoted(value: Json) -> Json:
     return f'{value} "a" \\ b\n' if isinstance(value, str) and _WORDS.fullmatch(value) else value
 
 
+def _spoiled(value: Json) -> Json:
+    if isinstance(value, list) and value:
+        return [*value[:-1], _empty(value[-1])]
+    if isinstance(value, dict) and value:
+        last = [*value][-1]
+        return {**value, last: _empty(value[last])}
+    return "nan" if isinstance(value, str) and _NUMBER.fullmatch(value) else value
+
+
 def _long(value: Json) -> Json:
     if not (isinstance(value, str) and _WORDS.fullmatch(value)):
         return value
@@ -67,7 +81,7 @@ def _long(value: Json) -> Json:
     return (text + more * (LONG_TEXT // len(more) + 1))[:LONG_TEXT]
 
 
-_VARIATIONS: tuple[Callable[[Json], Json], ...] = (_empty, _quoted, lambda _: None, _long)
+_VARIATIONS: tuple[Callable[[Json], Json], ...] = (_empty, _quoted, _spoiled, lambda _: None, _long)
 
 
 def varied(samples: Iterable[Sample]) -> Iterator[Sample]:
@@ -116,8 +130,8 @@ def _awaits_ticks(checked: Subject) -> bool:
 def _met(checked: Subject, sample: Sample, *, tick: bool = False) -> SubjectResult | None:
     """The result of feeding it this one alone, with a `tick` behind it or without, if that went wrong."""
     component = msgspec.structs.replace(checked.component, samples=(sample,))
-    fed, watch = msgspec.structs.replace(checked, component=component), Watch()
-    with started(fed, "bolt", (watch,)) as (bolt, said_pid):
+    fed, watch, tuples = msgspec.structs.replace(checked, component=component), Watch(), FedTuples()
+    with started(fed, "bolt", (watch, tuples)) as (bolt, said_pid):
         session = bolt.session
         if not said_pid:
             return None
@@ -131,6 +145,8 @@ def _met(checked: Subject, sample: Sample, *, tick: bool = False) -> SubjectResu
         done = lambda: (session.idle and not is_open) or session.now > until  # noqa: E731 (a condition)
         try:
             settled = session.wait(done, SETTLED_WITHIN, "settle", lambda: session.pump.spoken)
+            if tuples.failed:
+                session.wait(lambda: False, AFTER_A_FAIL, "output", quietly=True)
         except TooMuchMemoryError:
             return None
         if not settled and session.working:
