@@ -139,7 +139,7 @@ def test_the_command_line_goes_over_the_file(flux: Path) -> None:
 
 
 def test_a_bolt_that_dies_is_found_and_shown(flux: Path) -> None:
-    ran = mlcheck("topology", "run", flux.name, "--conf", "dies=cow", "--seconds", "2", cwd=flux.parent)
+    ran = mlcheck("topology", "run", flux.name, "--conf", "dies=cow", "--seconds", "6", cwd=flux.parent)
     assert ran.returncode == 1
     assert "exit code 7" in ran.stdout
     assert "FAIL" in ran.stdout
@@ -147,7 +147,7 @@ def test_a_bolt_that_dies_is_found_and_shown(flux: Path) -> None:
 
 def test_what_is_not_settled_at_the_end_is_told_with_who_holds_it(flux: Path) -> None:
     ran = mlcheck(
-        *("topology", "run", flux.name, "--conf", "keeps=cow", "--seconds", "1", "--drain", "0.2"),
+        *("topology", "run", flux.name, "--conf", "keeps=cow", "--seconds", "4", "--drain", "0.2"),
         *("--fault", "kill:split@99"),
         cwd=flux.parent,
     )
@@ -190,7 +190,7 @@ def test_no_secret_stands_in_a_run(flux: Path) -> None:
     flux.write_text(flux.read_text().replace("the cow jumped", "the sesame-street jumped"))
     ran = mlcheck(
         *("topology", "run", flux.name, "--conf", "db.password=sesame-street", "--conf", "keeps=sesame-street"),
-        *("--seconds", "1", "--drain", "0.2", "--report", "html=page.html", "--record", "mine"),
+        *("--seconds", "4", "--drain", "0.2", "--report", "html=page.html", "--record", "mine"),
         cwd=flux.parent,
     )
     assert ran.returncode == 6

@@ -42,7 +42,7 @@ def test_what_ends_a_component_behind_a_tap_is_told_and_recorded(lines: str, cau
         f"{sys.executable} -m multilang_cli tap --record {tmp_path / 'tapped'} -- {sys.executable} bolt.py"
     )
     (tmp_path / "topology.yaml").write_text(TOPOLOGY.format(command=json.dumps(tap)), encoding="utf-8")
-    ran = mlcheck("topology", "run", "--resources", ".", "--seconds", "3", "topology.yaml", cwd=tmp_path)
+    ran = mlcheck("topology", "run", "--resources", ".", "--seconds", "8", "topology.yaml", cwd=tmp_path)
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert f"\nFAIL  {cause}\n" in ran.stdout
     if lines is DIES:
