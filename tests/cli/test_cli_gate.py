@@ -17,7 +17,7 @@ from tests.processes import until
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.component
 
 ONCE = ("run", "--kind", "bolt", "-k", "bolt.settle.once", "--tuple", '["a b"]', "--report", "json=r.json")
 

@@ -13,7 +13,7 @@ from tests.command import MUTANT_BOLT, mlcheck, refusal
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.component
 
 
 @pytest.fixture(scope="module")

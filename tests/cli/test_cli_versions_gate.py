@@ -17,7 +17,7 @@ from tests.processes import until
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.component
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import RunResult
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.component
 
 MUTANTS = Path(__file__).parents[1] / "mutants"
 FILES: dict[str, Kind] = {"bolt_input": "bolt", "spout_more": "spout"}

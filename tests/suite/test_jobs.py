@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.reports.model import RunResult
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.component
 
 ROOT = Path(__file__).parents[2]
 ONCE = ("bolt.settle.once",)

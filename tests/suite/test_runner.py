@@ -23,7 +23,7 @@ from tests.running import run
 if TYPE_CHECKING:
     from multilang_cli.suite.steps.stage import Stage
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.component
 
 ROOT = Path(__file__).parents[2]
 BOLT = [sys.executable, str(ROOT / "examples" / "python" / "split_bolt.py")]

@@ -108,7 +108,7 @@ def test_a_run_as_a_whole_is_judged_by_what_it_settled(component: Component, sai
     assert (judged and judged.verdict) == verdict
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(100)
 def test_a_large_tuple_is_compared_with_the_samples_once() -> None:
     seen = FedTuples([Sample(["x"])])
     large = [emit("word", anchor="1") for _ in range(20_000)]

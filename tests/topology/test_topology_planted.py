@@ -14,7 +14,7 @@ from tests.topologies.runs import ACKERS, TIMEOUT, component, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.component, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.component
 
 KILL = "kill:sink@9"
 PENDING = "topology.max.spout.pending"
@@ -68,7 +68,7 @@ def planted(spout: str, bolt: str) -> Topology:
     ],
 )
 def test_each_bug_is_found(tmp_path: Path, spout: str, bolt: str, faults: list[str], found: dict[str, str]) -> None:
-    endless: dict[str, Any] = {"seconds": 2.5, "drain": 0.5} if bolt == "acks_never" else {}
+    endless: dict[str, Any] = {"seconds": 5.0, "drain": 0.5} if bolt == "acks_never" else {}
     ran = run(planted(spout, bolt), tmp_path, faults=faults, **endless)
     assert found.items() <= ran.held().items()
     assert found or not ran.held()
