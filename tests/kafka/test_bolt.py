@@ -155,7 +155,7 @@ def test_what_is_not_written_is_failed_and_said(
 
 @pytest.mark.component
 def test_more_than_the_buffer_holds_is_failed(bolt: Callable[..., DrivenBolt]) -> None:
-    answer = bolt(NOWHERE, buffer=1, patience=0, timeout=0.5).send_all([["k", "a"], ["k", "b"]])
+    answer = bolt(NOWHERE, buffer=1, patience=0, timeout=3).send_all([["k", "a"], ["k", "b"]])
     assert len(answer.failed) == 2
     assert answer.failed[0] == answer.id
     assert ["not written, and failed: 1 messages are under way" in each for each in answer.errors] == [True, False]

@@ -10,6 +10,8 @@ from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
+from tests.processes import until
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -112,24 +114,26 @@ class Topic:
         return found.offset, json.loads(found.metadata or "{}")
 
 
-def read_all(spout: DrivenSpout, count: int, most: int = 400) -> list[Answer]:
+def read_all(spout: DrivenSpout, count: int) -> list[Answer]:
     """Call next until so many tuples came. Fails if they don't."""
     answers: list[Answer] = []
-    for _ in range(most):
-        answers.append(spout.next())
-        if sum(len(each.emits) for each in answers) >= count:
-            return answers
-    raise AssertionError(f"{sum(len(each.emits) for each in answers)} of {count} tuples came in {most} calls of next")
+    if until(lambda: _called(spout, answers) and sum(len(each.emits) for each in answers) >= count):
+        return answers
+    came = sum(len(each.emits) for each in answers)
+    raise AssertionError(f"{came} of {count} tuples came in {len(answers)} calls of next")
 
 
-def next_until(spout: DrivenSpout, words: str, most: int = 1_000) -> list[Answer]:
+def next_until(spout: DrivenSpout, words: str) -> list[Answer]:
     """Call next until a log line has these words. Fails if none has."""
     answers: list[Answer] = []
-    for _ in range(most):
-        answers.append(spout.next())
-        if any(words in line for line in answers[-1].logs):
-            return answers
-    raise AssertionError(f"nobody said {words!r} in {most} calls of next: {logs_of(answers)}")
+    if until(lambda: _called(spout, answers) and any(words in line for line in answers[-1].logs)):
+        return answers
+    raise AssertionError(f"nobody said {words!r} in {len(answers)} calls of next: {logs_of(answers)}")
+
+
+def _called(spout: DrivenSpout, answers: list[Answer]) -> bool:
+    answers.append(spout.next())
+    return True
 
 
 def values_of(answers: Iterable[Answer]) -> list[Any]:

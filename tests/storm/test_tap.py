@@ -49,14 +49,14 @@ def topology(spout: list[str], bolt: list[str]) -> dict[str, Any]:
     }
 
 
-def statuses(folder: Path) -> dict[str, dict[str, Any]]:
-    """What the taps tell, by component; once they have ended."""
+def statuses(folder: Path, taps: int) -> dict[str, dict[str, Any]]:
+    """What so many taps tell, by component; once they have ended."""
     found: dict[str, dict[str, Any]] = {}
 
     def ended() -> bool:
         texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.status.json")]
         found.update({each["conversation"].split("-")[0]: each for each in map(json.loads, texts)})
-        return bool(texts) and all(each["state"] == "ended" for each in found.values())
+        return len(texts) == taps and all(each["state"] == "ended" for each in found.values())
 
     assert until(ended), found
     return found
@@ -72,7 +72,7 @@ def test_a_tapped_spout_and_bolt_do_what_they_do_untapped(cluster: Cluster, reso
         assert len(set(run.acked)) == SPOUT_SENTENCES
         words.append(sorted(values[0] for values in run.received("sink")))
     assert words[0] == words[1]
-    told = statuses(tmp_path)
+    told = statuses(tmp_path, 2)
     assert {name: each["gaps"] for name, each in told.items()} == {"sentences": 0, "split": 0}
     assert linted(tmp_path) == []
     for name, kind in (("sentences", "spout"), ("split", "bolt")):
@@ -95,7 +95,7 @@ def test_a_tapped_bolt_that_dies_takes_the_worker_along_and_leaves_its_last_word
     )  # fmt: skip
     assert run.death is not None
     assert run.death.component == "split"
-    assert statuses(tmp_path)["split"]["rules"] == {"exited": 1}
+    assert statuses(tmp_path, 1)["split"]["rules"] == {"exited": 1}
     assert [rule for rule, *_ in linted(tmp_path)] == ["exited"]
 
 
@@ -126,6 +126,5 @@ def test_killed_and_started_again_it_is_another_conversation(
     assert (run.death.component, len(run.acked)) == ("split", 12)
     run = cluster.run(whole, storm.settled(12), resources=(resources,))
     assert (run.death, run.errors, len(run.acked), run.killed) == (None, [], 12, [])
-    states = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.status.json")]
-    assert len(states) == 2
+    assert until(lambda: len(list(folder.glob("*.status.json"))) == 2)
     assert until(lambda: {json.loads(p.read_text())["state"] for p in folder.glob("*.json")} <= {"ended", "killed"})
