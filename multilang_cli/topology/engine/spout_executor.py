@@ -35,8 +35,9 @@ class SpoutExecutor:
     `limit`: ``topology.max.spout.pending``, for each task; 0 for none. `sleep`: seconds after a round of next in which
     nobody emitted anything. `pending`: what is waited for; `emissions`: the number of each such emission, by root id.
     `active`: what is wanted; it is told before the next round. `idle_since`: when it was first asked in vain, None if
-    it emitted since. `rotations`: how often what waits is rotated each message timeout. `slow_until`: it took long to
-    answer, and until then nobody waits for it: twice as long each time, for one that is late now and then was not run.
+    it emitted since, or is told of an ack or a fail. `rotations`: how often what waits is rotated each message timeout.
+    `slow_until`: it took long to answer, and until then nobody waits for it: twice as long each time, for one that is
+    late now and then was not run.
     """
 
     def __init__(self, tasks: Sequence[int], limit: int = 0, sleep: float = 0.001, rotations: int = 1) -> None:
@@ -72,8 +73,9 @@ class SpoutExecutor:
         return not self._told_active and self.busy is None and not self._to_tell
 
     def tell(self, command: SpoutTaskCommand) -> None:
-        """Have a task told something as soon as its executor comes to it."""
+        """Have a task told something as soon as its executor comes to it: asked then, it may emit again."""
         self._to_tell.append(command)
+        self.idle_since = None
 
     def emitted(self) -> None:
         """One of the tasks emitted."""
@@ -128,7 +130,7 @@ class SpoutExecutor:
         self.busy = None
         if self._asked_next and not self._round and not self._emitted:
             self._next_round = t + self.sleep
-            if self.idle_since is None:
+            if self.idle_since is None and not self._to_tell:
                 self.idle_since = t
 
     def answered(self, t: float, *, at_once: bool) -> None:
