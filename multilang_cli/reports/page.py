@@ -78,10 +78,18 @@ class Page:
     def para(
         self, text: str, style: str = "", *, label: str = "", label_style: str = "bold", indent: int = 0, hang: int = 0
     ) -> None:
-        """A paragraph: `label`, then the text, wrapped; the lines after the first hang at column `hang`."""
-        hang = hang or indent + (len(label) + 2 if label else 0)
+        """A paragraph: `label`, then the text, wrapped; the lines after the first hang at column `hang`.
+
+        A label that leaves no room for the text has lines of its own: it may be a name that a stranger gave.
+        """
+        room = self.columns - _LEAST_WIDTH // 2
         body = Text.assemble((self._safe(text), style))
         lead = " " * indent + self._safe(label)
+        if width(lead) + 2 > room:
+            for row in chunks(lead.strip(), self.columns - indent):
+                self._put(Text(" " * indent + row, style=label_style))
+            lead, hang = "", indent + 2
+        hang = min(hang or (width(lead) + 2 if label else indent), room)
         first = lead.ljust(hang) if width(lead) < hang else lead + ("  " if label else "")
         for number, wrapped in enumerate(self._wrap(body, self.columns - max(hang, width(first)))):
             prefix = Text(first, style=label_style) if not number else Text(" " * hang)
