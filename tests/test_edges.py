@@ -65,6 +65,33 @@ def test_recordings_are_their_owners_alone(tmp_path: Path) -> None:
     assert set(files.values()) == {"0o600"}, files
 
 
+CRASHES = """
+import sys
+sys.stdin.readline()
+sys.exit("the words of a component")
+"""
+FLUX = """
+name: modes
+spouts: [{id: s, className: org.apache.storm.flux.wrappers.spouts.FluxShellSpout,
+  constructorArgs: [[%(python)s, %(bolt)s], [word]]}]
+bolts: []
+streams: []
+"""
+
+
+@pytest.mark.component
+def test_all_that_a_topology_leaves_beside_recordings_is_its_owners_alone(tmp_path: Path) -> None:
+    """The folder may be shared: it keeps its mode."""
+    folder = tmp_path / "shared"
+    folder.mkdir(0o755)
+    (tmp_path / "bolt.py").write_text(CRASHES)
+    (tmp_path / "flux.yaml").write_text(FLUX % {"python": sys.executable, "bolt": tmp_path / "bolt.py"})
+    mlcheck("topology", "run", "--record", str(folder), "flux.yaml", cwd=tmp_path)
+    files = {path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in folder.rglob("*") if path.is_file()}
+    assert {"result.json", "history.ndjson", "s-2.txt"} <= files.keys()
+    assert set(files.values()) == {"0o600"}, files
+
+
 @pytest.mark.component
 def test_a_tap_that_can_record_nothing_says_so_and_passes_on(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")

@@ -35,6 +35,7 @@ from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import RecordError, prepare_record, result_of_subjects
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import progress_line, stdout_may_close
+from multilang_cli.transcript.private import open_afresh
 
 if TYPE_CHECKING:
     from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, ScenarioStep
@@ -187,7 +188,8 @@ class Fuzzing:
         """A subject under the name of its rule, with a transcript that stays."""
         kept = self.checked.record / f"{NAME}.{rule}.ndjson"
         if subject.transcript is not None:
-            shutil.copyfile(subject.transcript, kept)
+            with Path(subject.transcript).open("rb") as found, open_afresh(kept) as file:
+                shutil.copyfileobj(found, file)
         title = "keeps to the protocol in a generated conversation"
         return msgspec.structs.replace(
             subject, id=f"{NAME}.{rule}", kind="conversation", title=title, transcript=str(kept), reproduce=""
@@ -252,7 +254,7 @@ class Fuzzing:
         """Write the case beside the transcript, and where the user wants it; the command that plays it."""
         case = case_of(f"{NAME}.{rule}", self.checked, scenario.steps)
         path = self.checked.record / f"{case.id}.yaml"
-        write_case(case, path)
+        write_case(case, path, private=True)
         if self.asked.save_case is not None:
             path = Path(self.asked.save_case)
             try:

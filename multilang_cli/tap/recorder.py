@@ -31,7 +31,7 @@ from multilang_cli.tap.plan import name_of
 from multilang_cli.tap.profile import kind_of, profile_of
 from multilang_cli.tap.status import StatusFile
 from multilang_cli.transcript.format import Header
-from multilang_cli.transcript.private import make_private
+from multilang_cli.transcript.private import make_private, open_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -297,11 +297,10 @@ class Recorder:
         """Write down what went wrong with us."""
         self._counts["faults"] += 1
         self._log.line(f"a fault of mlcheck's own: {type(error).__name__}: {error}")
-        with suppress(OSError):
-            text = self._log.clean("".join(traceback.format_exception(error)))
-            (self.plan.folder / f"{self.name or 'tap'}.fault.txt").write_text(
-                text, encoding="utf-8", errors="backslashreplace"
-            )
+        text = self._log.clean("".join(traceback.format_exception(error)))
+        path = self.plan.folder / f"{self.name or 'tap'}.fault.txt"
+        with suppress(OSError), open_private(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
 
     def status(self) -> dict[str, Any]:
         """Progress as JSON."""

@@ -186,7 +186,7 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
     told = any(each.id == "anchored" and each.verdict != "pass" for each in held)
     notes += [risk.text for risk in seen.risks() if risk.id != "unanchored" or not told]
     result = _result(setup, engine, outcome, began, (held, injector.spared, notes), strict=strict)
-    write_whole(setup.folder / RESULT, to_json(result).encode())
+    write_whole(setup.folder / RESULT, to_json(result).encode(), private=True)
     concerned = [number for each in held for number in each.emissions] + judge.measures.failed_emissions
     tales = stories(read_history(setup.folder / HISTORY), concerned[:MOST_STORIES], setup.layout.components)
     return TopologyRun(result, outcome, _tallies(setup, engine), held, judge.measures, judge.account, tuple(tales))

@@ -92,6 +92,8 @@ def test_what_is_found_is_played_again_as_a_case(tmp_path: Path) -> None:
     assert "--seed 5" in ran.stdout
     report = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert [subject["id"] for subject in report["subjects"]] == ["fuzz.ack-twice"]
+    left = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / ".mlcheck" / "last").iterdir()}
+    assert left == dict.fromkeys(("fuzz.ack-twice.ndjson", "fuzz.ack-twice.yaml"), 0o600)
     again = mlcheck("run", "--suite", "own/found.yaml", "-k", "fuzz.ack-twice", *words, cwd=tmp_path)
     assert again.returncode == 1
     assert "FAIL  it settles a tuple twice: ack of a tuple that is settled already" in again.stdout

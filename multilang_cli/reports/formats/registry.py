@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 import msgspec
 
+from multilang_cli.transcript.private import open_private
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -87,8 +89,10 @@ def put(path: str, text: str, stdout: TextIO) -> None:
         write_whole(Path(path), content)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
     """Put content at `path` whole or not at all: a temporary file beside it takes its place. Raises OSError.
+
+    `private`: its owner alone may read it, as what stands beside recordings.
 
     What is no regular file (a pipe, /dev/null) is written to as it is.
     """
@@ -100,7 +104,7 @@ def write_whole(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("xb") as file:
+        with open_private(temporary, "xb") if private else temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

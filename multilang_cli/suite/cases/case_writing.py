@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from multilang_cli.suite.cases.case import Case, Step
 
 
-def write_case(case: Case, path: Path) -> None:
-    """Write a case to `path`, which is replaced. ``read_case`` gives it back. Raises OSError."""
+def write_case(case: Case, path: Path, *, private: bool = False) -> None:
+    """Write a case to `path`, which is replaced. ``read_case`` gives it back. Raises OSError.
+
+    `private`: its owner alone may read it.
+    """
     # As ASCII: PyYAML reads some line separators otherwise than it writes them.
     text = yaml.safe_dump(document(case), sort_keys=False, width=110)
-    write_whole(path, text.encode("ascii"))
+    write_whole(path, text.encode("ascii"), private=private)
 
 
 def document(case: Case) -> dict[str, Any]:

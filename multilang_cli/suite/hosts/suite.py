@@ -22,6 +22,7 @@ from multilang_cli.suite.hosts.run import HostRun
 from multilang_cli.suite.runner.jobs import Jobs
 from multilang_cli.suite.runner.playing import STOPS, Progress
 from multilang_cli.suite.runner.suite_run import prepare_record, suite_hash
+from multilang_cli.transcript.private import open_private
 from multilang_cli.transcript.secrets import hide_words
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ class _Run:
             raise
         except Exception as error:  # noqa: BLE001 - a fault of ours costs this case, not the run
             path = self._plan.record / f"{case.id}.fault.txt"
-            with suppress(OSError):
-                path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+            with suppress(OSError), open_private(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(traceback.format_exc())
             reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
             return SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
         self._started = self._started or run.started

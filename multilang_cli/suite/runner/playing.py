@@ -28,6 +28,7 @@ from multilang_cli.suite.steps.settling import SUBJECT, subject_of
 from multilang_cli.suite.verdict.baseline import apply, without_a_case
 from multilang_cli.suite.verdict.repeats import Hang, Repeats
 from multilang_cli.terminal.output import remark
+from multilang_cli.transcript.private import open_private
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -295,8 +296,8 @@ class Run:
                 # What an interrupt left half done can fail when it is cleaned up; it is an interrupt all the same.
                 raise KeyboardInterrupt from error
             path = self.subject.record / f"{case.id}.fault.txt"
-            with suppress(OSError):
-                path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+            with suppress(OSError), open_private(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(traceback.format_exc())
             reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
             subject = SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
             return PlayedCase(subject, run.said_pid)

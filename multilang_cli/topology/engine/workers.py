@@ -16,6 +16,7 @@ from multilang_cli.topology.history import Died, Launched
 from multilang_cli.topology.tasks import merged_conf
 from multilang_cli.transcript.joined import ChunkedText
 from multilang_cli.transcript.naming import fit_for_a_file
+from multilang_cli.transcript.private import open_private
 from multilang_cli.transcript.recording import Recording, header_now
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class StderrFile:
         if self._size < STDERR_KEPT:
             self._size += len(data)
             try:
-                with self.path.open("ab") as file:
+                with open_private(self.path, "ab") as file:
                     file.write(self._redactor.chunk(data, self._joined))
             except OSError:
                 self._size = STDERR_KEPT
