@@ -20,19 +20,32 @@ SCHEMA = "https://multilang-cli.dev/schemas/config.schema.json"
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 """Characters that the name of a component can't have in the file: it is part of paths."""
 _BARE = re.compile(r"[\w-]+")
+_LOADS = (
+    r"^\s*from\s+[.\w]*\b{0}\s+import\b|^\s*import\s+(?:[\w.]+\s*,\s*)*{0}\b",
+    r"\b(?:require\w*|include\w*|import|from|source|dofile)\b\s*\(?\s*(?:__DIR__\s*\.\s*)?[\"'][^\"'\n]*(?<![\w-]){0}(?:\.\w+)?[\"']",
+    r"^\s*(?:\.|source)\s+\S*(?<![\w-]){0}(?:\.\w+)?\s*$|^\s*use\s+{0}\b",
+)
+"""How a program loads a file of that name: Python; a quoted path, in most languages; a shell, and Perl."""
 _FOUR_DIGITS = 0x10000
 
 
 def components_beside(folder: Path) -> tuple[Component, ...]:
     """Programs in a resources folder: files whose suffix or shebang makes them one, but for Storm's libraries."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and _is_program(path))
-    return tuple(Component(command=(path.name,), kind="auto", name=path.stem, cwd=str(folder)) for path in files)
+    texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in files}
+    programs = [path for path in files if not any(_loads(texts[each], path.stem) for each in files if each != path)]
+    found = programs or files
+    return tuple(Component(command=(path.name,), kind="auto", name=path.stem, cwd=str(folder)) for path in found)
+
+
+def _loads(text: str, stem: str) -> bool:
+    """Tell the text of a program that loads the file of that name as a library, in any language."""
+    return any(re.search(pattern.format(re.escape(stem)), text, re.MULTILINE) for pattern in _LOADS)
 
 
 def _is_program(path: Path) -> bool:
     if path.suffix in INTERPRETERS:
-        # A library that others load has neither a shebang nor a main part that one could see.
-        return path.stem != "storm" and not path.name.startswith("_")
+        return path.stem != "storm" and not path.name.startswith(("_", "test_"))
     with path.open("rb") as file:
         return file.read(2) == b"#!"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from multilang_cli.reports.counting import counted
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.scaffold import streamparse
 from multilang_cli.scaffold.config_file import components_beside, config_text
+from multilang_cli.scaffold.places import beside_its_program
 from multilang_cli.subject.outputs import write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import write
@@ -66,6 +68,9 @@ def init_given(flags: InitFlags, components_of_flux: Callable[[str], tuple[Compo
         write_json({"output": output, "origin": origin, "components": names})
         return ExitCode.CONFORMANT
     write(f"{output}: {counted(len(names), 'component')}: {', '.join(names)}\n")
+    runner = streamparse.RUNNER
+    if any(each.command[0] == runner for each in components) and shutil.which(runner) is None:
+        write(f"{runner} is not on PATH: activate the virtual environment that has streamparse, before mlcheck run\n")
     write("\nNext: mlcheck run --dry-run; then a tuple of each source as `samples`, and mlcheck run\n")
     return ExitCode.CONFORMANT
 
@@ -76,7 +81,8 @@ def _found(path: Path, components_of_flux: Callable[[str], tuple[Component, ...]
         if not (path / "topologies").is_dir() and path.is_dir():
             path = _flux_in(path) or path
         if path.suffix in FLUX and path.is_file():
-            return components_of_flux(str(path)), f"the Flux file {path.name}"
+            found = tuple(beside_its_program(each, path) for each in components_of_flux(str(path)))
+            return found, f"the Flux file {path.name}"
         if (path / "topologies").is_dir():
             return streamparse.components_in(path), "a streamparse project"
         if path.is_dir():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.subject.options import Component, InputSource, StreamDeclaration
 from multilang_cli.topology.engine.wiring import plain
+from multilang_cli.transcript.secrets import without_secrets
 
 if TYPE_CHECKING:
     from multilang_cli.topology.model import ComponentSpec, Topology
@@ -41,7 +42,7 @@ def _component(spec: ComponentSpec, topology: Topology) -> Component:
         name=spec.id,
         cwd=spec.cwd or None,
         env=dict(spec.env),
-        conf=dict(spec.conf),
+        conf={**without_secrets(topology.conf), **spec.conf},
         sources=sources,
         streams=streams or None,
     )

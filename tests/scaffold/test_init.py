@@ -109,6 +109,111 @@ def test_a_streamparse_project(here: Path) -> None:
     assert found["count"].cwd == str(here / "src")
 
 
+def written(home: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text, encoding="utf-8")
+
+
+LATE = """\
+from streamparse import Grouping, JavaBolt, ShellBolt, Topology
+from bolts import base
+import spouts.words
+
+class Late(Topology):
+    config = {"least": 3, "db.password": "x"}
+    words = spouts.words.WordSpout.spec(name="the-words")
+    count = base.Late.spec(inputs=words)
+    upper = ShellBolt.spec(command="node", script="upper.js -v", inputs=[count["rare"]], outputs=["word"])
+    log = JavaBolt.spec(full_class_name="a.Log", args_list=[], inputs=[upper])
+"""
+BASE = """\
+class Counting(Bolt):
+    outputs = [Stream(["word", "n"]), Stream(["word"], "rare")]
+class Late(Counting):
+    pass
+"""
+
+
+def test_what_a_streamparse_project_may_write_otherwise(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(
+        here,
+        {
+            "topologies/count.py": TOPOLOGY,
+            "topologies/late.py": LATE,
+            "src/spouts/words.py": SPOUT,
+            "src/bolts/base.py": BASE,
+        },
+    )
+    found = made(here)
+    assert "streamparse_run is not on PATH: activate" in capsys.readouterr().out
+    assert [*found] == ["words", "count", "the-words", "late.count", "upper"]
+    assert found["the-words"].command == ("streamparse_run", "spouts.words.WordSpout")
+    assert found["the-words"].conf == {"least": 3}
+    late = found["late.count"]
+    assert late.command == ("streamparse_run", "bolts.base.Late")
+    assert late.sources == (InputSource("the-words", "default", ("word",)),)
+    assert late.streams == {"default": StreamDeclaration(("word", "n")), "rare": StreamDeclaration(("word",))}
+    # Storm hands on the script as one word.
+    assert found["upper"].command == ("node", "upper.js -v")
+    assert found["upper"].sources == (InputSource("count", "rare", ("word",)),)
+    assert found["upper"].streams == {"default": StreamDeclaration(("word",))}
+
+
+def test_the_runner_is_that_of_the_project_s_own_environment(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(here, {"topologies/count.py": TOPOLOGY, "src/spouts/words.py": SPOUT, ".venv/bin/streamparse_run": ""})
+    assert made(here)["words"].command == ("../.venv/bin/streamparse_run", "spouts.words.WordSpout")
+    assert "PATH" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flux", "folder"),
+    [
+        ("topology.yaml", "multilang/resources"),
+        ("topology.yaml", "resources"),
+        ("src/main/resources/flux/topology.yaml", "src/main/resources/resources"),
+        ("conf/topology.yaml", "multilang"),
+    ],
+)
+def test_the_programs_of_a_flux_file_are_looked_for_where_they_are_usual(flux: str, folder: str, here: Path) -> None:
+    config = FLUX.replace("components: []", "config: {least: 3, db.password: x}")
+    written(here, {flux: config, f"{folder}/lines.js": "", f"{folder}/split.py": ""})
+    found = made(here, flux)
+    assert {each.cwd for each in found.values()} == {str(here / folder)}
+    assert found["lines"].conf == found["split-it"].conf == {"least": 3}
+
+
+def test_a_flux_file_without_its_programs_is_read_as_it_stands(here: Path) -> None:
+    written(here, {"topology.yaml": FLUX})
+    assert {each.cwd for each in made(here, "topology.yaml").values()} <= {None, str(here)}
+
+
+@pytest.mark.parametrize(
+    "loads",
+    [
+        "from shared import *",
+        "import os, shared",
+        "const x = require('./shared');",
+        "require_relative 'shared'",
+        'require "./shared.pl";',
+        "  . ./shared.sh",
+        "use shared qw(a);",
+        "import x from '../resources/shared.js'",
+    ],
+)
+def test_what_another_program_loads_is_no_component(loads: str, here: Path) -> None:
+    written(here, {"split.py": f"{loads}\n", "shared.py": "# from split to count\n", "test_split.py": "import split\n"})
+    assert [*made(here)] == ["split"]
+
+
+@pytest.mark.parametrize(
+    "says", ["# words from shared to count", "print('shared')", "import shared_words", "x = shared"]
+)
+def test_a_program_that_is_only_named_is_a_component(says: str, here: Path) -> None:
+    written(here, {"split.py": f"{says}\n", "shared.py": ""})
+    assert [*made(here)] == ["shared", "split"]
+
+
 @pytest.mark.parametrize(
     ("written", "grouping"),
     [
