@@ -80,6 +80,12 @@ def test_a_tapped_spout_and_bolt_do_what_they_do_untapped(cluster: Cluster, reso
         assert (transcript.header.profile.kind, transcript.header.component) == (kind, name)
         assert told[name]["component_pid"] != told[name]["pid"]
         assert transcript.header.profile.streams
+    lines = Path(told["sentences"]["transcript"]).read_text(encoding="utf-8").splitlines()
+    heard = [each["msg"] for each in map(json.loads, lines) if each.get("ch") == "in" and "msg" in each]
+    calls = {each["command"]: each for each in heard if isinstance(each, dict) and "command" in each}
+    ids = {name: each["id"] for name, each in calls.items() if name not in {"ack", "fail"}}
+    assert ids.keys() >= {"next", "activate"}
+    assert set(ids.values()) == {""}
 
 
 def test_a_tapped_bolt_that_dies_takes_the_worker_along_and_leaves_its_last_words(
