@@ -168,3 +168,47 @@ def test_a_line_whose_words_came_on_stderr_is_none_that_writes_to_stdout(tmp_pat
     options = RunOptions(record=str(tmp_path / "kept"), include=("bolt.heartbeat.idle",), timeout=3.0)
     [subject] = run_suite(component, options).subjects
     assert [(cause.id, cause.suspect) for cause in subject.causes] == [("output-held-back", None)]
+
+
+HELPER = """import json, os, sys
+def read():
+    lines = []
+    for line in sys.stdin:
+        if line == "end\\n":
+            return json.loads("".join(lines))
+        lines.append(line)
+    os._exit(0)
+def send(message):
+    print(json.dumps(message) + "\\nend", flush=True)
+def emit({parameter}):
+    send({{"command": "emit", "anchors": [tup["id"]], "tuple": {values}, "need_task_ids": False}})
+open(os.path.join(read()["pidDir"], str(os.getpid())), "w").close()
+send({{"pid": os.getpid()}})
+while tup := read():
+    if tup["stream"] == "__heartbeat":
+        send({{"command": "sync"}})
+    else:
+        emit({argument})
+        send({{"command": "ack", "id": tup["id"]}})
+"""
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("parameter", "values", "argument", "line"),
+    [
+        ("word", '[word, {"of": word}]', "tup['tuple'][0]", 12),
+        ("values", "values", "[{'of': tup['tuple'][0]}]", 19),
+        ("*values", "[*values]", "{'of': tup['tuple'][0]}", 19),
+    ],
+    ids=["made-there", "handed-on", "unpacked"],
+)
+def test_a_value_is_made_by_the_line_that_makes_the_list_of_them(
+    parameter: str, values: str, argument: str, line: int, tmp_path: Path
+) -> None:
+    bolt = tmp_path / "bolt.py"
+    bolt.write_text(HELPER.format(parameter=parameter, values=values, argument=argument))
+    component = Component(command=(sys.executable, "-I", "-S", str(bolt)), kind="bolt", samples=(["a b"],))
+    options = RunOptions(record=str(tmp_path / "kept"), include=("bolt.settle.once",))
+    [subject] = [each for each in run_suite(component, options).subjects if each.causes]
+    assert [(cause.id, cause.suspect and cause.suspect.line) for cause in subject.causes] == [("nested-value", line)]

@@ -77,6 +77,10 @@ _SPELT = re.compile(rb'"command" ?: ?"(ack|emit|fail|log|sync)"')
 """The command of a message that can't be read as JSON, where its beginning can."""
 _NAMED = re.compile(r" in (?P<file>/\S+?) on line (?P<line>\d{1,6})\b")
 """A place as PHP names it in what it prints of an error."""
+_OF_VALUES = frozenset({"decimal-value", "integer-too-big", "nested-value", "number-too-large", "values-unlike-schema"})
+"""Rules that are broken by one of the values of an emit."""
+_MAKES_VALUES = re.compile(r"\btuple[\"']?\s*(?:=>|[:=,])\s*(?:\[\]\w+(?:\{\})?)?[\[{(]\s*(?!\.\.\.|\*)[^\s\])}]")
+"""A line that makes the list of the values."""
 _LONGEST_SOURCE_LINE = 200
 """Characters of a line of source that are kept."""
 _NOTHING = Known()
@@ -141,7 +145,7 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     heard = {origin_in(source, line) for line in facts.stderr.splitlines()[:_HEARD]}
     suspect, also = next((place for place in places if place is not None and place not in heard), None), None
     if suspect is None and event is not None and written:
-        suspect, also = _writer_of(event, command, source)
+        suspect, also = _writer_of(event, command, source, of_values=not _OF_VALUES.isdisjoint(cause.rules))
     elif suspect is None and _NO_SYNC in cause.rules and facts.unanswered:
         suspect = default_exit("sync", all_lines_of(source))
     elif suspect is not None and _NO_SYNC in cause.rules:
@@ -151,11 +155,14 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     return msgspec.structs.replace(cause, place=place, suspect=suspect, also=cause.also if place else also)
 
 
-def _writer_of(event: Event, command: str, source: Source) -> tuple[Place | None, Place | None]:
-    """The line that writes such a message: those which call it, where it stands in a helper that writes all of them."""
+def _writer_of(event: Event, command: str, source: Source, *, of_values: bool) -> tuple[Place | None, Place | None]:
+    """The line that writes such a message: those which call it, where it stands in a helper that writes all of them.
+
+    `of_values`: what is looked for is a value, which a helper that makes the list of them made itself.
+    """
     place = suspect_in(source, rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b")
-    if place is None:
-        return None, None
+    if place is None or (of_values and _MAKES_VALUES.search(all_lines_of(source)[place.file][place.line - 1])):
+        return place, None
     streams = [str(each.stream) for each in _meant(event.body) if isinstance(each, Emit) and each.stream]
     calls = callers_of(place, command, lines_of(source), source.language, *streams[:1])
     first, second = [*(calls or [place]), None][:2]
