@@ -51,6 +51,12 @@ def parts_of(result: RunResult) -> tuple[RunResult, ...]:
     return result.parts or (result,)
 
 
+def played_on(parts: Sequence[RunResult]) -> str:
+    """The Storm versions behind a comma, "" if none was asked for: each recording of an audit has its own."""
+    storms = ", ".join(filter(None, (part.storm for part in parts)))
+    return f", Storm {storms}" if storms else ""
+
+
 def label_of(result: RunResult) -> str:
     """The label of a component's result among others: the component's name, else its command."""
     return result.component.name or " ".join(result.component.command)

@@ -52,6 +52,19 @@ def test_pretty_at_80_columns(name: str) -> None:
         assert width(line) <= 80 or line.lstrip().startswith(("Again:", "Next:", "Record:")), line
 
 
+@pytest.mark.parametrize("name", ["pretty", "markdown", "github"])
+def test_no_storm_version_is_named_where_none_was_asked_for(name: str, tmp_path: Path) -> None:
+    """The recordings of an audit have each their own."""
+    texts = []
+    for storm in ("2.8.3", ""):
+        path = tmp_path / f"report{storm}"
+        [report] = parse_reports([f"{name}={path}"])
+        write_report(report, msgspec.structs.replace(RESULTS["pass"], storm=storm), RULEBOOK, io.StringIO())
+        texts.append(path.read_text("utf-8"))
+    assert ", Storm 2.8.3" in texts[0]
+    assert texts[1] == texts[0].replace(", Storm 2.8.3", "")
+
+
 def test_a_long_command_line_is_wrapped() -> None:
     long = msgspec.structs.replace(
         RESULTS["fail"].component, command=("python3", *["--flag=value"] * 9), kind="bolt", why="it says so " * 9

@@ -14,7 +14,7 @@ from multilang_cli.reports.bundles import (
     passed_in_all,
     untested_in_all,
 )
-from multilang_cli.reports.combined import untested_in
+from multilang_cli.reports.combined import played_on, untested_in
 from multilang_cli.reports.coverage import summary_of as summary_of_coverage
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.failure import show_group, stderr_lines
@@ -144,8 +144,7 @@ def _show_run(page: Page, parts: Sequence[RunResult], rulebook: Rulebook) -> Non
 def show_header(page: Page, parts: Sequence[RunResult]) -> None:
     """Show what was run, on which Storm versions, and the notes on it."""
     result = parts[-1]
-    storms = ", ".join(part.storm for part in parts)
-    page.para(f"{result.tool.name} {result.tool.version}, {result.suite.name}, Storm {storms}", "bold")
+    page.para(f"{result.tool.name} {result.tool.version}, {result.suite.name}{played_on(parts)}", "bold")
     why = ", ".join(part for part in (result.component.kind, result.component.why) if part)
     name = f"{result.component.name}: " if result.component.name else ""
     page.para(name + " ".join(result.component.command) + (f"  ({why})" if why else ""), indent=2)

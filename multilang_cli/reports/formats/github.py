@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from multilang_cli.catalogue.written import quoted
 from multilang_cli.reports.bundles import bundles, groups_in, known_failures_in, notes_in, untested_in_all
+from multilang_cli.reports.combined import played_on
 from multilang_cli.reports.escape import escape, fit
 from multilang_cli.reports.failure import stderr_lines
 from multilang_cli.reports.formats.console import group_text, next_command, summary_of
@@ -109,8 +110,8 @@ def _below(path: Path, base: Path) -> Path | None:
 def _log(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> Iterator[str]:
     """One component, on one Storm version or several."""
     tool, component = parts[-1].tool, parts[-1].component
-    storms = ", ".join(part.storm for part in parts)
-    yield harmless(f"{name}{tool.name} {tool.version}, Storm {storms}: {fit(' '.join(component.command), 400).text}")
+    about = fit(" ".join(component.command) or component.name, 400).text
+    yield harmless(f"{name}{tool.name} {tool.version}{played_on(parts)}: {about}")
     for note in notes_in(parts):
         yield harmless(f"Note: {fit(note, _LINE_CELLS).text}")
     for group in groups_in(parts):

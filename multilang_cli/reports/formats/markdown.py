@@ -20,7 +20,7 @@ from multilang_cli.reports.bundles import (
     rows_of,
     untested_in_all,
 )
-from multilang_cli.reports.combined import untested_in
+from multilang_cli.reports.combined import played_on, untested_in
 from multilang_cli.reports.escape import escape_lines, fit
 from multilang_cli.reports.failure import exit_in_words, show_excerpt, stderr_lines
 from multilang_cli.reports.formats.console import COUNTED, as_text, next_command, summary_of
@@ -91,7 +91,8 @@ def _fence(shown: str, least: int) -> str:
 
 def _head(result: RunResult) -> Iterator[str]:
     yield f"## {word_of(result)}: {summary_of(result)}\n"
-    yield f"{result.tool.name} {prose(result.tool.version)}, {prose(result.suite.name)}, Storm {prose(result.storm)}\n"
+    storms = prose(played_on((result,)))
+    yield f"{result.tool.name} {prose(result.tool.version)}, {prose(result.suite.name)}{storms}\n"
     yield _table(result)
     for sentence in result.sentences:
         yield f"**Storm:** {prose(sentence)}\n"
