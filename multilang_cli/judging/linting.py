@@ -16,6 +16,7 @@ from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResul
 from multilang_cli.reports.model import CoverageReport as Exercised
 from multilang_cli.reports.verdict import conclude
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
+from multilang_cli.transcript.line_order import Shipped, ShippedLines
 from multilang_cli.transcript.read import Cut, Damaged, Happened
 from multilang_cli.transcript.sharing import Broken, lines_of
 
@@ -68,7 +69,7 @@ def judge_transcripts(
     first = conversations[0]
     return Judged(
         subjects=(*(each.result() for each in conversations), *_unreadable(conversations, unread)),
-        notes=(*unread.notes(), *_notes(conversations)),
+        notes=(*unread.notes(), *unread.shipped.notes(), *_notes(conversations)),
         coverage=_coverage(conversations) if coverage else (),
         argv=first.header.argv,
         storm=first.version,
@@ -95,9 +96,7 @@ def _judged(
             conversations[number].begin(entry, path)
         elif isinstance(entry, EndLine):
             conversations[number].closed = True
-        elif isinstance(entry, Broken):
-            unread.broken.append(entry.error)
-        elif number < 0:
+        elif number < 0 or isinstance(entry, Shipped | Broken):
             unread.note(entry)
         else:
             conversations[number].note_damage(why_of(entry))
@@ -184,11 +183,15 @@ def lint_result(judged: Judged, *, strict: bool) -> RunResult:
 
 
 class Unread:
-    """Files and lines that could not be read. `broken`: files from some place on. `open_ended`: a cut end is taken."""
+    """Files and lines that could not be read. `broken`: files from some place on. `open_ended`: a cut end is taken.
+
+    `shipped`: lines that stand twice, or came out of order.
+    """
 
     def __init__(self, *, open_ended: bool = False) -> None:
         self.open_ended = open_ended
         self.broken: list[TranscriptError] = []
+        self.shipped = ShippedLines()
         self._places: list[str] = []
         self._more = 0
         self._damaged = False
@@ -199,8 +202,16 @@ class Unread:
         """Files of which the rest is lost, and why."""
         return [*self._cut.items(), *((error.path, str(error)) for error in self.broken)]
 
-    def note(self, entry: Cut | Damaged) -> None:
-        """Remember a line."""
+    def note(self, entry: Cut | Damaged | Shipped | Broken) -> None:
+        """Remember a line, or that a file breaks off."""
+        if isinstance(entry, Broken):
+            self.broken.append(entry.error)
+        elif isinstance(entry, Shipped):
+            self.shipped.count(entry)
+        else:
+            self._note_place(entry)
+
+    def _note_place(self, entry: Cut | Damaged) -> None:
         if isinstance(entry, Damaged) or not self.open_ended:
             self._damaged = True
             if isinstance(entry, Cut):

@@ -93,6 +93,7 @@ def load(*paths: Path | str, name: str = "") -> JudgedRecording:
         notes.append("the recording was not closed; what came last may be missing")
     if transcript.cut is not None:
         notes.append(f"the recording was cut at line {transcript.cut.line}")
+    notes += transcript.shipped.notes()
     if missing:
         notes.append(missing)
     storm = header.profile.storm or header.storm

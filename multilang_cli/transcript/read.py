@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections import deque
 from collections.abc import Sequence
 from contextlib import contextmanager
-from hashlib import sha256
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -28,6 +26,7 @@ from multilang_cli.transcript.format import (
     decode_line,
     decode_plain_lines,
 )
+from multilang_cli.transcript.line_order import Contradiction, LineOrder, PlacedLine, Shipped, ShippedLines
 from multilang_cli.transcript.reader import ConversationReader, reader_of
 from multilang_cli.transcript.unpacking import unpacked
 
@@ -54,10 +53,6 @@ LINES_ALONE = 6
 """Lines that are read one by one: a header, a start, a handshake, a pid and what is known of it are no plain frames."""
 LAST_LINES = 4
 """Lines that are read one by one at the end of a file, where the end of the process and of the recording stand."""
-RECENT = 1024
-"""Lines among which one that stands twice is found."""
-SHORT_LINE = 4096
-"""Bytes of each of them, at most."""
 
 
 class Happened(msgspec.Struct, frozen=True, gc=False):
@@ -83,12 +78,14 @@ class Damaged(msgspec.Struct, frozen=True):
     """A line that can't be read, amid others, or before which some are missing: what they held is lost.
 
     `line` from 1, 0 if it is the rest of the file. `byte`: where that begins, in what was unpacked if it was gzip.
+    `conv`: the conversation of which it is, "" if that is not known.
     """
 
     path: str
     line: int
     why: str
     byte: int = 0
+    conv: str = ""
 
     @property
     def told(self) -> str:
@@ -96,7 +93,7 @@ class Damaged(msgspec.Struct, frozen=True):
         return f"{TranscriptError(self.path, self.line, self.why)} (from byte {self.byte} on)"
 
 
-Entry = Header | Happened | EndLine | Cut | Damaged
+Entry = Header | Happened | EndLine | Cut | Damaged | Shipped
 """What one line of a transcript says, or several."""
 
 
@@ -113,6 +110,7 @@ class Transcript:
 
     Afterwards `ends` has the end line of each part that was closed, and `cut` what was cut, None if nothing was.
     `closed`: the last part has its end line. `damage`: the first loss that no writer declared, "" if there is none.
+    `shipped`: its lines that stand twice, or came out of order.
     """
 
     def __init__(self, *paths: Path | str) -> None:
@@ -121,6 +119,7 @@ class Transcript:
         self.cut: Cut | None = None
         self.closed = False
         self.damage = ""
+        self.shipped = ShippedLines()
         self._entries = entries(*paths)
         first = next(self._entries, None)
         if not isinstance(first, Header):
@@ -142,6 +141,8 @@ class Transcript:
             elif isinstance(entry, Damaged):
                 self.damage = self.damage or entry.told
                 yield Event(last.seq, last.t, "control", Gap(entry.told))
+            elif isinstance(entry, Shipped):
+                self.shipped.count(entry)
             elif entry.conv != self.header.conv or entry.part == 1:
                 raise TranscriptError(self.path, 0, f"a second conversation, {entry.conv!r}, where one was expected")
             else:
@@ -257,26 +258,30 @@ class _File:
         self._cut: Cut | None = None
         self._why = ""
         self._whole = False
-        # The lines that came last, to know again one that a delivery at least once writes twice.
-        self._latest: dict[str, int] = {}
-        self._recent: deque[tuple[str, int, int, bytes]] = deque()
-        self._remembered = 0
+        self._order = LineOrder()
 
     def entries(self) -> Iterator[Entry]:
         """The lines of the file."""
         with _opened(self.path) as file:
             source = _Source(file)
-            for text in islice(iter(source.line, b""), LINES_ALONE):
-                yield from self._line(text, source)
-            while (block := source.block()) or (text := source.line()):
-                if block:
-                    block, odd = _without_odd_end(block)
-                    yield from self._block(block)
-                    for text in odd:
-                        yield from self._line(text)
-                else:
-                    yield from self._line(text, source)
+            try:
+                yield from self._lines(source)
+            except TranscriptError:
+                yield from self._late()
+                raise
             yield from self._ended(source.torn)
+
+    def _lines(self, source: _Source) -> Iterator[Entry]:
+        for text in islice(iter(source.line, b""), LINES_ALONE):
+            yield from self._line(text, source)
+        while (block := source.block()) or (text := source.line()):
+            if block:
+                block, odd = _without_odd_end(block)
+                yield from self._block(block)
+                for text in odd:
+                    yield from self._line(text)
+            else:
+                yield from self._line(text, source)
 
     def _block(self, block: bytes, known: list[PlainLine] | None = None) -> Iterator[Entry]:
         """Whole lines: those of plain frames are read together. `known`: all of them, if they are known to be plain."""
@@ -304,7 +309,7 @@ class _File:
         if size < LINES_TOGETHER or self._cut is not None:
             return None
         conversation = self.here.get(conv)
-        if conversation is None or seq <= self._latest.get(conv, -1) or conversation.last not in {None, seq - 1}:
+        if conversation is None or not self._order.is_next(conv, seq):
             return None
         if [line.conv for line in lines].count(conv) < size:
             return None
@@ -312,7 +317,7 @@ class _File:
             return None
         events = conversation.span(lines)
         if events is not None:
-            self._remember(conv, seq, size, block)
+            self._order.take(conv, seq, size, block)
         return events
 
     def _line(self, text: bytes, source: _Source | None = None) -> Iterator[Entry]:
@@ -339,52 +344,50 @@ class _File:
                 if not self.here and not _begins_header(text):
                     raise TranscriptError(self.path, self.number, self._why) from None
         else:
-            if not self._stands_twice(line, text):
-                yield from self._one(line, text, self.number)
+            text = text.removesuffix(b"\n")
+            if self._order.take_next(line, text):
+                yield from self._one(line, text, self.number, self.byte)
+            else:
+                yield from self._sorted(PlacedLine(line, text, self.number, self.byte))
         self.byte += size
+
+    def _sorted(self, placed: PlacedLine) -> Iterator[Entry]:
+        """A line that is no event, or may not be the next."""
+        for each in self._order.sort(placed):
+            if isinstance(each, PlacedLine):
+                yield from self._one(*each)
+            else:
+                yield self._odd(each)
+
+    def _odd(self, found: Shipped | Contradiction) -> Shipped | Damaged:
+        """A line that is not the one event with its number."""
+        if isinstance(found, Shipped):
+            return found
+        line, _, number, byte = found.placed
+        why = f"another line of event {line.seq} says something else: this one is left out"
+        return self._damaged(number, why, byte, line.conv)
+
+    def _late(self) -> Iterator[Entry]:
+        """Lines that wait for others, which don't come."""
+        for placed in self._order.rest():
+            yield from self._one(*placed)
 
     def _ended(self, torn: Exception | None) -> Iterator[Entry]:
         """Tell of a loss at the end of the file: `torn` where what was compressed is damaged."""
+        yield from self._late()
         if self._cut is not None:
             yield self._damaged(self._cut.line, self._why, self._cut.byte) if self._whole else self._cut
         if torn is not None:
             yield self._damaged(0, f"what was compressed there is damaged: {torn}")
 
-    def _stands_twice(self, line: EventLine, text: bytes) -> bool:
-        """True if this line of an event stood shortly before: a delivery at least once may write it again."""
-        if line.transcript is not None:
-            self._latest.pop(line.conv, None)
-            return False
-        if line.conv not in self.here or line.end is not None:
-            return False
-        kept = _kept(text.removesuffix(b"\n"))
-        if line.seq <= self._latest.get(line.conv, -1) and self._is_recent(line, kept):
-            return True
-        self._remember(line.conv, line.seq, 1, kept)
-        return False
-
-    def _is_recent(self, line: EventLine, kept: bytes) -> bool:
-        return any(
-            conv == line.conv and 0 <= line.seq - seq < size and kept == _one_of(texts, size, line.seq - seq)
-            for conv, seq, size, texts in self._recent
-        )
-
-    def _remember(self, conv: str, seq: int, size: int, texts: bytes) -> None:
-        """Keep so many lines that follow each other, from `seq` on, to find those that stand twice."""
-        self._latest[conv] = seq + size - 1
-        self._recent.append((conv, seq, size, texts))
-        self._remembered += size
-        while self._remembered - self._recent[0][2] >= RECENT:
-            self._remembered -= self._recent.popleft()[2]
-
-    def _one(self, line: EventLine, text: bytes, number: int) -> Iterator[Entry]:
+    def _one(self, line: EventLine, text: bytes, number: int, byte: int) -> Iterator[Entry]:
         """The event of a line, and before that what is missing there."""
-        if (hole := self._hole(line, number)) is not None:
+        if (hole := self._hole(line, number, byte)) is not None:
             yield hole
-        if (entry := self._entry(line, text, number)) is not None:
+        if (entry := self._entry(line, text, number, byte)) is not None:
             yield entry
 
-    def _hole(self, line: EventLine, number: int) -> Damaged | None:
+    def _hole(self, line: EventLine, number: int, byte: int) -> Damaged | None:
         """The gap before a line, where no other line tells of it: None if nothing is."""
         conversation = self.here.get(line.conv)
         if conversation is None or line.transcript is not None:
@@ -392,21 +395,22 @@ class _File:
         if line.end is None:
             missed, last = conversation.missed(line), line.seq - 1
             lost = f"event {last} is" if missed == 1 else f"events {line.seq - missed} to {last} are"
-            return self._damaged(number, f"{lost} missing before it") if missed else None
-        counted, read = sum(line.end.events.values()), conversation.lines
-        if not conversation.whole or counted == read:
-            return None
-        return self._damaged(number, f"its end tells of {counted} events, and there are {read}")
+            why = f"{lost} missing before it" if missed else ""
+        else:
+            counted, read = sum(line.end.events.values()), conversation.lines
+            differ = conversation.whole and counted != read
+            why = f"its end tells of {counted} events, and there are {read}" if differ else ""
+        return self._damaged(number, why, byte, line.conv) if why else None
 
-    def _damaged(self, number: int, why: str, byte: int | None = None) -> Damaged:
-        """A damaged line. Raises TranscriptError if it comes before any header."""
+    def _damaged(self, number: int, why: str, byte: int | None = None, conv: str = "") -> Damaged:
+        """A damaged line; `conv`: of which it is, if that is known. Raises TranscriptError before any header."""
         if not self.here:
             raise TranscriptError(self.path, number, why)
-        for conversation in self.here.values():
+        for conversation in (self.here[conv],) if conv else self.here.values():
             conversation.miss()
-        return Damaged(self.path, number, why, self.byte if byte is None else byte)
+        return Damaged(self.path, number, why, self.byte if byte is None else byte, conv)
 
-    def _entry(self, line: EventLine, text: bytes, number: int) -> Entry | None:
+    def _entry(self, line: EventLine, text: bytes, number: int, byte: int) -> Entry | None:
         try:
             if line.transcript is not None:
                 return self._header(line.transcript, text)
@@ -414,15 +418,15 @@ class _File:
             raise TranscriptError(self.path, number, str(error)) from None
         conversation = self.here.get(line.conv)
         if not line.conv:
-            return self._damaged(number, "no line of a transcript: it names no conversation (conv)")
+            return self._damaged(number, "no line of a transcript: it names no conversation (conv)", byte)
         if conversation is None:
-            return self._damaged(number, f"no header of a conversation {line.conv!r} before this line")
+            return self._damaged(number, f"no header of a conversation {line.conv!r} before this line", byte)
         if line.end is not None:
             return EndLine(line.conv, line.end)
         try:
             event = conversation.event(line)
         except (ValueError, *BAD) as error:
-            return self._damaged(number, str(error))
+            return self._damaged(number, str(error), byte)
         return None if event is None else Happened(line.conv, (event,))
 
     def _header(self, version: str, text: bytes) -> Header:
@@ -433,6 +437,7 @@ class _File:
         before = self.all.get(header.conv) if header.part > 1 else None
         conversation = reader_of(header, version, before)
         self.all[header.conv] = self.here[header.conv] = conversation
+        self._order.begin(header.conv, header.part, text)
         return header
 
 
@@ -452,16 +457,6 @@ def _plain_lines(block: bytes, size: int) -> list[PlainLine] | None:
     except BAD:
         return None
     return lines if len(lines) == size else None
-
-
-def _kept(text: bytes) -> bytes:
-    """The line, or its digest if it is long: enough to find it again."""
-    return text if len(text) <= SHORT_LINE else sha256(text).digest()
-
-
-def _one_of(texts: bytes, size: int, place: int) -> bytes:
-    """One of `size` lines, as `_kept` gives it; one that was alone stands so already."""
-    return texts if size == 1 else _kept(texts.split(b"\n", place + 1)[place])
 
 
 def _begins_header(text: bytes) -> bool:

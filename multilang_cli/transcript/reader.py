@@ -59,7 +59,8 @@ class ConversationReader:
         """The event that a line tells; None for what only a newer format has. Raises ValueError for what is none."""
         channel = line.ch
         self.lines += 1
-        self.last = line.seq
+        if self.last is None or line.seq > self.last:
+            self.last = line.seq
         if channel not in CHANNELS:
             if self.newer:
                 return None

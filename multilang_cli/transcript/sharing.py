@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.transcript.format import Header, TranscriptError
+from multilang_cli.transcript.line_order import Shipped
 from multilang_cli.transcript.read import Cut, Damaged, Happened, entries
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def lines_of(paths: Iterable[Path | str]) -> Iterator[tuple[int, str, Entry | Br
     """Every line of `paths`, in their order: of which conversation it is, its file, what it says.
 
     Conversations are counted from 0 as they begin: with a header of part 1, or one not met before. A line that can't be
-    read comes once with -1, and if it is a damaged one, once more for each conversation of its file, since it is not
-    known to which it belonged. Raises OSError for a file that can't be read.
+    read comes once with -1, and if it is a damaged one, once more for its conversation, or for each of its file, where
+    it is not known to which it belonged. Raises OSError for a file that can't be read.
     """
     numbers: dict[str, int] = {}
     begun = 0
@@ -39,7 +40,10 @@ def lines_of(paths: Iterable[Path | str]) -> Iterator[tuple[int, str, Entry | Br
                 elif isinstance(entry, Cut | Damaged):
                     yield -1, path, entry
                     if isinstance(entry, Damaged):
-                        yield from ((number, path, entry) for number in sorted(here))
+                        hurt = {numbers[entry.conv]} if entry.conv else here
+                        yield from ((number, path, entry) for number in sorted(hurt))
+                elif isinstance(entry, Shipped):
+                    yield numbers[entry.conv], path, entry
                 else:
                     if isinstance(entry, Header) and (entry.part == 1 or entry.conv not in numbers):
                         numbers[entry.conv] = begun

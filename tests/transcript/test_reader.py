@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.wire.batches import RecordedEvents
-from multilang_cli.transcript import read
+from multilang_cli.transcript import line_order, read
 from multilang_cli.transcript.format import Header, header_line
 from multilang_cli.transcript.read import Cut, Damaged, Happened, entries
 
@@ -35,7 +35,7 @@ ODD = [
     ("out", '{"command":"ack","id":"1","id":"2"}'),
     ("out", "[]"),
     ("out", '"sync"'),
-    ("out", '{"command":"log","msg":"%s"}' % ("x" * read.SHORT_LINE)),
+    ("out", '{"command":"log","msg":"%s"}' % ("x" * line_order.SHORT_LINE)),
     ("in", "17"),
     ("in", '{"comp":null,"tuple":[],"task":-1,"stream":"__heartbeat","id":"9"}'),
     ("control", '{"event":"gap","why":"lost"}'),

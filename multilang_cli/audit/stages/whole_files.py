@@ -12,6 +12,7 @@ from multilang_cli.audit.inputs import here, is_url, named
 from multilang_cli.audit.line_judge import LineJudge
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
+from multilang_cli.transcript.line_order import Shipped
 from multilang_cli.transcript.read import Cut, Damaged, entries
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def heard(file: WholeFile, storm: str) -> list[Row] | None:
         for entry in entries(file.path):
             if isinstance(entry, EndLine):
                 continue
-            if isinstance(entry, Cut | Damaged) or entry.conv not in file.keys or len(rows) > MOST_ROWS:
+            if isinstance(entry, Cut | Damaged | Shipped) or entry.conv not in file.keys or len(rows) > MOST_ROWS:
                 return None
             key = file.keys[entry.conv]
             if isinstance(entry, Header):
