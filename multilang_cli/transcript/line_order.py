@@ -34,7 +34,6 @@ SHORT_LINE = 4096
 """Bytes of a line that is remembered as it stands; of a longer one its digest is."""
 _SHOWN_OF_CONV = 100
 _LARGEST = 2**63
-_OF_MARKS = "\0"
 _TOLD = {
     "again": ("a line stands twice; it counts once", "{} lines stand twice; each counts once"),
     "assumed": (
@@ -105,7 +104,7 @@ class _Order:
 
     `early`: lines that came before it, `waiting`: their numbers in order; `marks`: marks of lines that did not come
     yet; `end`: the end, if that came before some; `waits`: there is one of these. `lines`: how many of this part were
-    passed; `headers`: hashes of what they were; `ended`: of the part's end.
+    passed; hashes: `marked`, of the last marks, `headers`, and `ended`, of the part's end.
     """
 
     def __init__(self) -> None:
@@ -114,6 +113,7 @@ class _Order:
         self.early: dict[int, PlacedLine] = {}
         self.waiting: list[int] = []
         self.marks: dict[int, PlacedLine] = {}
+        self.marked: dict[int, int] = {}
         self.end: PlacedLine | None = None
         self.waits = False
         self.headers: set[int] = set()
@@ -229,7 +229,7 @@ class LineOrder:
             self._let_wait(conv, order, placed)
         elif order.has_left_out(seq):
             yield Shipped(conv, "late")
-        elif self._remembered.find(_OF_MARKS + conv, seq) == _kept(placed.text):
+        elif order.marked.get(seq) == hash(placed.text):
             yield Shipped(conv, "again")
         else:
             yield self._passed_mark(order, placed)
@@ -273,7 +273,9 @@ class LineOrder:
 
     def _passed_mark(self, order: _Order, placed: PlacedLine) -> PlacedLine:
         order.lines += 1
-        self._remembered.add(_OF_MARKS + placed.line.conv, placed.line.seq, 1, _kept(placed.text))
+        order.marked[placed.line.seq] = hash(placed.text)
+        if len(order.marked) > REMEMBERED_LINES:
+            del order.marked[next(iter(order.marked))]
         return placed
 
     def _marked(self, order: _Order, seq: int) -> Iterator[PlacedLine]:
