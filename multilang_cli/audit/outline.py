@@ -189,13 +189,13 @@ class SeenLines:
         self._kept = 0
 
     def before(self, conv: str, seq: int, text: bytes, line: int) -> int:
-        """The line that is the same as this one, which is remembered if there is none; 0 for none."""
+        """The line with the same number, negative if it says something else; 0 if there is none: this is remembered."""
         told = hash(text)
         if seq <= self._top.get(conv, -1):
             for known in (self._new, self._old):
                 has, same = known.find(conv, seq)
-                if same and has == told:
-                    return same
+                if same:
+                    return same if has == told else -same
         else:
             self._top[conv] = seq
         self._new.others[conv, seq] = told, line

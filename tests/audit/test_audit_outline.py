@@ -56,7 +56,7 @@ def test_a_line_that_stands_twice_is_found_among_those_before_it() -> None:
     assert [seen.before("x", seq, b"%d" % seq, 10 + seq) for seq in (0, 2, 1, 3)] == [0, 0, 0, 0]
     assert [seen.before("x", seq, b"%d" % seq, 20) for seq in (2, 1)] == [12, 11]
     # Another line with the same number, and the same number of another conversation.
-    assert seen.before("x", 2, b"other", 21) == 0
+    assert seen.before("x", 2, b"other", 21) == -12
     assert seen.before("y", 2, b"2", 22) == 0
     for seq in range(4, REMEMBERED + 4):
         assert seen.before("x", seq, b"%d" % seq, seq) == 0

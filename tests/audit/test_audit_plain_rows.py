@@ -142,6 +142,19 @@ def test_lines_that_were_read_together_are_known_when_they_come_again(
     assert [why for _, why in bad] == [f"a second copy of line {5 + place} of 'c'" for place in again]
 
 
+def test_a_line_that_says_something_else_of_an_event_is_none_and_a_mark_of_it_is() -> None:
+    lines = numbered(PLAIN)
+    mark = b'{"conv":"c","seq":8,"t":0.5,"ch":"control","msg":{"event":"redacted","seq_redacted":8,"keys":["a"]}}'
+    other = lines[5].replace(b'"t":', b'"t": ')
+    rows, bad = sorted_out([*lines, mark, other, mark, lines[5]])
+    assert rows == expected([*lines, mark])
+    assert [why for _, why in bad] == [
+        "line 10 says something else of event 8 of 'c'",
+        f"a second copy of line {5 + len(lines)} of 'c'",
+        "a second copy of line 10 of 'c'",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [b'{"command":"next","id":""}', b'{"id":"\\u00e4","command":"fail"}', b'{"command":"NEXT"}', b'{"command":1}',

@@ -55,10 +55,12 @@ TOGETHER = 512
 LEAST_TOGETHER = 4
 """Lines of which fewer are read one by one."""
 _FIELDS = parsing.EventRow.__struct_fields__
-_SEQ = _FIELDS.index("seq")
+_SEQ, _KIND = _FIELDS.index("seq"), _FIELDS.index("kind")
 _MARKS = (b'"transcript"', b'"end"')
 """One of these is in every header and end."""
 _WRITTEN_ODDLY = "it is a header or an end, but its key is written with escapes"
+_OTHER = "line {} says something else of event {} of '{}'"
+_OF_MARKS = "\0"
 _NOT_BEGUN = "no header of a conversation '{}' before this line"
 
 
@@ -292,8 +294,10 @@ def _take(found: _Sorted, row: tuple[Any, ...], text: bytes, line: int, finder: 
         return _NOT_BEGUN.format(conv[:QUOTED])
     if piece.copy:
         return piece.copy
-    if same := finder.seen.before(piece.key, seq, text, line):
-        return f"{LINE} {same} of '{conv[:QUOTED]}'"
+    # A mark of a line in which something is hidden has that line's number.
+    of = f"{piece.key}{_OF_MARKS}" if row[_KIND] == "redacted" else piece.key
+    if same := finder.seen.before(of, seq, text, line):
+        return f"{LINE} {same} of '{conv[:QUOTED]}'" if same > 0 else _OTHER.format(-same, seq, conv[:QUOTED])
     found.rows.append(row)
     found.keys.append(piece.key)
     found.parts.append(piece.part)
