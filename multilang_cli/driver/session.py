@@ -139,6 +139,11 @@ class Session:
         self.stdin.queue.append(message)
 
     @property
+    def own_end(self) -> Exited | None:
+        """The end that the component made by itself; None while it lives, or where we ended it."""
+        return None if self.ended_by_us else self.exit
+
+    @property
     def idle(self) -> bool:
         """True if Storm has nothing left to say."""
         return not (self.stdin.queue or self.stdin.answers)

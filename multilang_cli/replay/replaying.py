@@ -14,7 +14,7 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.session import Session
-from multilang_cli.protocol.words.events import Event
+from multilang_cli.protocol.words.events import Event, Exited
 from multilang_cli.protocol.words.verdicts import Finding, Outlook
 from multilang_cli.replay.player import RecordingPlayer
 from multilang_cli.replay.said import ComparisonOptions
@@ -64,7 +64,7 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     left_out: dict[str, int]
     in_vain: int
     said_pid: bool
-    exit: tuple[int | None, int | None] | None
+    exit: Exited | None
     stderr_tail: bytes
     duration: float
     stopped_at: int | None = None
@@ -135,7 +135,6 @@ def replay(recording: JudgedRecording, subject: Subject, how: ReplayOptions) -> 
         except KeyboardInterrupt:
             interrupted = True
         session.end()
-    ended = session.exit if not session.ended_by_us else None
     return Replayed(
         events=collector.events,
         findings=[redactor.struct(finding) for finding in session.findings],
@@ -143,7 +142,7 @@ def replay(recording: JudgedRecording, subject: Subject, how: ReplayOptions) -> 
         left_out=player.left_out,
         in_vain=player.awaited_in_vain,
         said_pid=not session.judge.expecting_pid,
-        exit=(ended.code, ended.signal) if ended is not None else None,
+        exit=session.own_end,
         stderr_tail=redactor.text(process.stderr_tail[-STDERR_KEPT:]),
         duration=session.now,
         stopped_at=player.stopped_at,

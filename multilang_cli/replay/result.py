@@ -106,7 +106,7 @@ def replay_result(result: RunResult, recording: JudgedRecording, subject: Subjec
         duration=round(done.duration, 4),
         outlook=done.outlook,
         stderr_tail=decode(done.stderr_tail) if result.subjects[0].verdict != "pass" else "",
-        exit=Exit(code=done.exit[0], signal=done.exit[1]) if done.exit is not None else None,
+        exit=Exit.of(done.exit),
     )
     component = msgspec.structs.replace(
         result.component, why=subject.launch.why, exit=first.exit, stderr_tail=decode(done.stderr_tail)

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from multilang_cli.causes.model import Cause
-from multilang_cli.protocol.words.events import Channel
+from multilang_cli.protocol.words.events import Channel, Exited
 from multilang_cli.protocol.words.verdicts import Clause, Finding, Kind, Level, Outlook, Profile
 
 SCHEMA_VERSION = "1.0"
@@ -46,6 +46,11 @@ class Exit(_Value, frozen=True, kw_only=True):
 
     code: int | None = None
     signal: int | None = None
+
+    @classmethod
+    def of(cls, ended: Exited | None) -> Exit | None:
+        """The end that an event tells of; None for none."""
+        return None if ended is None else cls(code=ended.code, signal=ended.signal)
 
 
 class ExcerptLine(_Value, frozen=True, kw_only=True):

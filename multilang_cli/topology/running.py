@@ -277,7 +277,6 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
     if session.pump.overflowed:
         verdict, reason = "untestable", "a message is longer than our limit; Storm has none"
     diagnosis = _diagnosed(setup, life, findings) if verdict in {"fail", "warn"} else Diagnosis()
-    ended = session.exit if not session.ended_by_us else None
     again = f" (its life {life.attempt})" if life.attempt > 1 else ""
     return SubjectResult(
         id=life.name,
@@ -291,7 +290,7 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
         excerpt=diagnosis.excerpt,
         outlook=session.judge.outlook() if spared is None else (),
         stderr_tail=decode(session.process.stderr_tail[-STDERR_SHOWN:]),
-        exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,
+        exit=Exit.of(session.own_end),
         transcript=str(life.transcript) if setup.transcripts else None,
     )
 

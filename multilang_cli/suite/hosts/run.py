@@ -129,7 +129,7 @@ class HostRun:
             findings=findings,
             excerpt=excerpt_of(findings, seen.events, secrets) if seen is not None else (),
             stderr_tail=decode(seen.process.stderr_tail[-STDERR_SHOWN:]) if seen is not None else "",
-            exit=None if ended is None else Exit(code=ended.code, signal=ended.signal),
+            exit=Exit.of(ended),
             reproduce=readable(shlex.join(words)),
         )
 

@@ -323,11 +323,10 @@ class CaseRun:
             if verdict == "skip":
                 return self._result(verdict, reason, began)
         elif like := refused_sample(self.subject.component, self._stage, findings, watch):
-            ended = session.exit is not None and not session.ended_by_us
             self.refused = Refused(
                 like,
                 Judgement(verdict, reason),
-                beating=ended and watch.beats > 0,
+                beating=session.own_end is not None and watch.beats > 0,
                 acked_first=like == watch.last_acked,
             )
             verdict, reason = "untestable", why_refused(self.subject.component, session, watch)
@@ -410,7 +409,7 @@ class CaseRun:
             outlook=session.judge.outlook() if session is not None else (),
             excerpt=self._excerpt(findings, watch) if watch is not None and verdict not in {"pass", "skip"} else (),
             stderr_tail=decode(stderr),
-            exit=_exit_of(session),
+            exit=Exit.of(session.own_end) if session is not None else None,
             transcript=None,
             reproduce=readable(shlex.join([*checked.options.reproduce, "-k", case.id, *self._named()])),
         )
@@ -442,8 +441,3 @@ def _judges_values(case: Case) -> bool:
     """True if a case judges what is emitted of samples; tuples that stand in the case itself are declared by it."""
     own = any("these" in arguments for _, arguments in case.steps)
     return not own and bool({"streams", "schema"} & {*case.needs})
-
-
-def _exit_of(session: Session | None) -> Exit | None:
-    ended = session.exit if session is not None and not session.ended_by_us else None
-    return Exit(code=ended.code, signal=ended.signal) if ended is not None else None

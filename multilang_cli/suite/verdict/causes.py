@@ -211,7 +211,6 @@ def met_by_the_probe(checked: Subject, session: Session, watch: Watch, last: Las
     """The result of what was met before any case, asked in a role that may not be its own, as a result to be shown."""
     kind = session.profile.kind
     causes = causes_of(checked, session, watch, session.findings, last=last)
-    ended = session.exit if not session.ended_by_us else None
     component = checked.component
     redactor = redactor_of(component)
     words = ["mlcheck", "run", "--kind", kind, "--", *redactor.words(component.command)]
@@ -225,7 +224,7 @@ def met_by_the_probe(checked: Subject, session: Session, watch: Watch, last: Las
         outlook=session.judge.outlook(),
         excerpt=excerpt_of(session.findings, watch.events, redactor),
         stderr_tail=decode(session.process.stderr_tail),
-        exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,
+        exit=Exit.of(session.own_end),
         reproduce=readable(shlex.join(words)),
         causes=causes,
     )

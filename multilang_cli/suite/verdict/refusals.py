@@ -137,14 +137,14 @@ def died_of_a_heartbeat(findings: Sequence[Finding], watch: Watch, fed: int) -> 
 
 def why_refused(component: Component, session: Session, watch: Watch) -> str:
     """A sentence on what became of a made-up sample, the cause first, and which option would help."""
-    exited, stderr = session.exit, decode(session.process.stderr_tail)
+    exited, stderr = session.own_end, decode(session.process.stderr_tail)
     tracebacks = load_tracebacks()
     # What it throws at its end, it throws of that.
     texts = (watch.words, "" if watch.refused and watch.dismissed else stderr)
     death = next(filter(None, map(tracebacks.death_in, texts)), None)
     cause = death.text if death is not None else ""
     what = "fails" if watch.refused else "falls silent at"
-    if exited is not None and not session.ended_by_us and not (watch.refused and watch.dismissed):
+    if exited is not None and not (watch.refused and watch.dismissed):
         what = "dies of"
         cause = cause or with_last_line(exited.how, stderr)
     sample = "give a sample that it takes (--tuple JSON, or samples)"
