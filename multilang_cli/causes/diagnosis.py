@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from signal import Signals
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,16 +32,8 @@ _ASKED = {
     "no-ids": "an empty list of task ids",
 }
 _SIGNALS = {
-    2: "SIGINT",
-    4: "SIGILL",
-    6: "SIGABRT",
-    7: "SIGBUS",
-    8: "SIGFPE",
-    9: "SIGKILL",
-    11: "SIGSEGV",
-    13: "SIGPIPE",
-    14: "SIGALRM",
-    15: "SIGTERM",
+    Signals[f"SIG{word}"].value: f"SIG{word}"
+    for word in ("INT", "ILL", "ABRT", "BUS", "FPE", "KILL", "SEGV", "PIPE", "ALRM", "TERM")
 }
 _LAST_RANK = 99
 """The rank of what no known cause explains."""

@@ -17,7 +17,8 @@ Phase = Literal["handshake", "unasked", "asked"]
 Ended = Literal["no", "code", "signal", "closed"]
 """How the component's output ended by itself: by an exit code, by a signal, or closed by a living process."""
 
-Asked = Literal["", "heartbeat", "tick", "tuple", "no-ids", "next", "ack", "fail", "activate", "deactivate"]
+SpoutCommandName = Literal["next", "ack", "fail", "activate", "deactivate"]
+Asked = Literal["", "heartbeat", "tick", "tuple", "no-ids"] | SpoutCommandName
 """What the component was given last that it has not answered; `no-ids`: an empty list of task ids."""
 
 Bytes = Literal[

@@ -6,10 +6,11 @@ import re
 from collections import Counter, deque
 from difflib import get_close_matches
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from multilang_cli.causes.emitted_ids import EmittedIds
 from multilang_cli.causes.emitting import Emitting, Nexts
+from multilang_cli.causes.model import SpoutCommandName
 from multilang_cli.causes.swallowing import IDS, MOST_FOLLOWED, DroppingReader, Mislaid, NaiveReader
 from multilang_cli.protocol.words.events import (
     Chunk,
@@ -70,13 +71,7 @@ _TEXTS, _PIECE, _OF_A_TEXT = 64, 3, 1000
 """Texts of tuples that are kept, characters of a piece of one that is no chance, and of a text that are kept."""
 _SILENCE, _AT_ONCE = 0.2, 5
 """Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
-COMMANDS: dict[str, Asked] = {
-    "next": "next",
-    "ack": "ack",
-    "fail": "fail",
-    "activate": "activate",
-    "deactivate": "deactivate",
-}
+COMMANDS: dict[str, SpoutCommandName] = {name: name for name in get_args(SpoutCommandName)}
 
 
 def _complains(message: Log | Error) -> bool:

@@ -134,14 +134,14 @@ class Session:
         """The end of the process, None while it runs."""
         return self.pump.exit
 
-    def say(self, message: FromStorm) -> None:
-        """Queue a message; it is an event when it is put into the pipe."""
-        self.stdin.queue.append(message)
-
     @property
     def own_end(self) -> Exited | None:
         """The end that the component made by itself; None while it lives, or where we ended it."""
         return None if self.ended_by_us else self.exit
+
+    def say(self, message: FromStorm) -> None:
+        """Queue a message; it is an event when it is put into the pipe."""
+        self.stdin.queue.append(message)
 
     @property
     def idle(self) -> bool:

@@ -6,7 +6,6 @@ import hashlib
 import secrets
 import shlex
 import shutil
-import sys
 import time
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -19,13 +18,11 @@ from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.driver.pump import OutOfTimeError
 from multilang_cli.protocol.words.verdicts import Clause
 from multilang_cli.reports.counting import counted
-from multilang_cli.reports.formats.console import render_pretty, summary_of
-from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.model import SubjectResult
-from multilang_cli.reports.verdict import Circumstances, decisive, word_of
+from multilang_cli.reports.verdict import Circumstances, decisive
 from multilang_cli.subject.declared import not_started, one_subject
 from multilang_cli.subject.options import redactor_of
-from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.outputs import checked_reports, console_of, tell_result
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.subject.settings import Flags
 from multilang_cli.suite.cases.case import Case
@@ -34,7 +31,7 @@ from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import RecordError, prepare_record, result_of_subjects
 from multilang_cli.terminal.exits import CommandError
-from multilang_cli.terminal.output import progress_line, stdout_may_close
+from multilang_cli.terminal.output import progress_line
 from multilang_cli.transcript.private import open_afresh
 
 if TYPE_CHECKING:
@@ -84,14 +81,7 @@ def fuzz_given(flags: FuzzFlags) -> int:
         raise CommandError(f"fuzz: {error}") from None
     except LaunchError as error:
         raise not_started(error) from None
-    write_reports(reports, result, subject.rulebook)
-    if all(report.path != STDOUT for report in reports):
-        with stdout_may_close():
-            if flags.quiet:
-                sys.stdout.write(f"{word_of(result)}  {summary_of(result)}\n")
-            else:
-                render_pretty(result, subject.rulebook, console)
-    return result.exit_code
+    return tell_result(result, subject.rulebook, reports, console, quiet=flags.quiet)
 
 
 def _seeded(subject: Subject) -> Subject:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.reports.escape import escape_json
-from multilang_cli.reports.formats.registry import ReportError, parse_reports, write_report
+from multilang_cli.reports.formats.registry import STDOUT, ReportError, parse_reports, write_report
 from multilang_cli.reports.page import make_console
+from multilang_cli.reports.verdict import word_of
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.settings import color
 from multilang_cli.terminal.exits import CommandError
@@ -49,6 +50,22 @@ def checked_reports(specs: Iterable[str] | None) -> tuple[Report, ...]:
         return parse_reports(specs or ())
     except ReportError as error:
         raise CommandError(str(error)) from None
+
+
+def tell_result(
+    result: RunResult, rulebook: Rulebook, reports: Sequence[Report], console: Console, *, quiet: bool
+) -> int:
+    """Write the reports, show the result unless one of them takes stdout; the exit code. Raises CommandError."""
+    from multilang_cli.reports.formats.console import render_pretty, summary_of  # noqa: PLC0415 (slow to import)
+
+    write_reports(reports, result, rulebook)
+    if all(each.path != STDOUT for each in reports):
+        with stdout_may_close():
+            if quiet:
+                sys.stdout.write(f"{word_of(result)}  {summary_of(result)}\n")
+            else:
+                render_pretty(result, rulebook, console)
+    return result.exit_code
 
 
 def write_reports(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import msgspec
@@ -10,11 +9,8 @@ import msgspec
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.driver.environment import caller_environment
 from multilang_cli.driver.launch import LaunchError, resolve
-from multilang_cli.reports.formats.console import render_pretty, summary_of
-from multilang_cli.reports.formats.registry import STDOUT
-from multilang_cli.reports.verdict import word_of
 from multilang_cli.subject.config import ConfigError
-from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.outputs import checked_reports, console_of, tell_result
 from multilang_cli.subject.patterns import patterns
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.suite.cases.selection import SelectionError
@@ -22,7 +18,7 @@ from multilang_cli.suite.hosts.run import HostPlan
 from multilang_cli.suite.hosts.suite import HostOptions, judge_host
 from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.terminal.exits import CommandError, ExitCode
-from multilang_cli.terminal.output import progress_line, stdout_may_close
+from multilang_cli.terminal.output import progress_line
 from multilang_cli.transcript.secrets import declare
 
 
@@ -69,11 +65,4 @@ def host_given(flags: HostFlags) -> int:
         raise CommandError(f"host: {error}", ExitCode.NOTHING_SELECTED) from None
     except (ConfigError, RecordError) as error:
         raise CommandError(f"host: {error}") from None
-    write_reports(reports, result, rulebook)
-    if all(each.path != STDOUT for each in reports):
-        with stdout_may_close():
-            if flags.quiet:
-                sys.stdout.write(f"{word_of(result)}  {summary_of(result)}\n")
-            else:
-                render_pretty(result, rulebook, console)
-    return result.exit_code
+    return tell_result(result, rulebook, reports, console, quiet=flags.quiet)
