@@ -71,9 +71,7 @@ def show_excerpt(page: Page, excerpt: Iterable[ExcerptLine]) -> None:
 
 def show_fates(page: Page, fates: Iterable[FateGroup]) -> None:
     """Show what each Storm version does, versions with the same fate together."""
-    for number, group in enumerate(fates):
-        text = f"{', '.join(group.versions)}: {group.text}"
-        page.para(text, label="" if number else "Storm", indent=2, hang=12)
+    page.listed((f"{', '.join(group.versions)}: {group.text}" for group in fates), "Storm", indent=2, hang=12)
 
 
 def _show_reason(page: Page, group: Group) -> None:

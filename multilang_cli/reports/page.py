@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -94,6 +94,11 @@ class Page:
         for number, wrapped in enumerate(self._wrap(body, self.columns - max(hang, width(first)))):
             prefix = Text(first, style=label_style) if not number else Text(" " * hang)
             self._put(prefix + wrapped)
+
+    def listed(self, texts: Iterable[str], label: str, style: str = "", **how: Any) -> None:
+        """Paragraphs of which the first has the label; `how`: as `para` has it."""
+        for number, text in enumerate(texts):
+            self.para(text, style, label="" if number else label, **how)
 
     def fit(self, text: str, cells: int, at: int | None = None) -> Shown:
         """A component's text for one line: escaped, cut in the middle if need be."""

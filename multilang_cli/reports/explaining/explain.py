@@ -69,9 +69,7 @@ def render_findings(result: RunResult, rulebook: Rulebook, console: Console) -> 
 
 def _show_text(page: Page, label: str, text: str) -> None:
     page.blank()
-    paragraphs = text.strip().split("\n\n")
-    for number, paragraph in enumerate(paragraphs):
-        page.para(paragraph, label="" if number else label, indent=2, hang=12)
+    page.listed(text.strip().split("\n\n"), label, indent=2, hang=_HANG)
 
 
 def _show_effects(page: Page, rule: Rule, rulebook: Rulebook) -> None:
@@ -188,10 +186,8 @@ def render_sentence(placed: Placed, titles: Mapping[str, str], console: Console)
             page.para(told, "dim", indent=_HANG)
     if sentence.cases:
         page.blank()
-    for number, name in enumerate(sentence.cases):
-        page.para(f"{name}: {titles.get(name, '')}", label="" if number else "Cases", indent=2, hang=_HANG)
-    for number, test in enumerate(sentence.tests):
-        page.para(test, label="" if number else "Tests", indent=2, hang=_HANG)
+    page.listed((f"{name}: {titles.get(name, '')}" for name in sentence.cases), "Cases", indent=2, hang=_HANG)
+    page.listed(sentence.tests, "Tests", indent=2, hang=_HANG)
     if sentence.untestable:
         page.para(sentence.untestable, label="Untested", indent=2, hang=_HANG)
     standing = standing_of(sentence)
@@ -199,8 +195,7 @@ def render_sentence(placed: Placed, titles: Mapping[str, str], console: Console)
     if standing:
         text = f"{standing.text} real Storms that were asked: {', '.join(standing.confirmed)}"
         page.para(text, label="Storm", indent=2, hang=_HANG)
-    for number, source in enumerate(sources_of(sentence)):
-        page.para(source, "dim", label="" if number else "Source", indent=2, hang=_HANG)
+    page.listed(sources_of(sentence), "Source", "dim", indent=2, hang=_HANG)
 
 
 def sources_of(sentence: Sentence) -> list[str]:

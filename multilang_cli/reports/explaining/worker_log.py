@@ -147,8 +147,8 @@ def _show_causes(page: Page, found: Recognised, rulebook: Rulebook) -> None:
         page.para(f"{rule.title} ({rule.id}; {found.certain})", label="Cause", indent=2, hang=12)
         page.para(rule.mend.strip().split("\n\n")[0], label="Mend", label_style="bold green", indent=2, hang=12)
         return
-    for number, name in enumerate(found.rules[:MOST_CAUSES]):
-        page.para(f"{name}: {rulebook.rules[name].title}", label="" if number else "Causes", indent=2, hang=12)
+    causes = (f"{name}: {rulebook.rules[name].title}" for name in found.rules[:MOST_CAUSES])
+    page.listed(causes, "Causes", indent=2, hang=12)
     if len(found.rules) > MOST_CAUSES:
         page.para(f"and {len(found.rules) - MOST_CAUSES} rarer ones", indent=12)
     if found.entry.look:

@@ -183,15 +183,12 @@ def _show_quiet(page: Page, parts: Sequence[RunResult]) -> None:
     if passed:
         text = ", ".join(f"{family} {count}" for family, count in passed.items())
         page.para(text, label="Passed", label_style="green", hang=12)
-    for number, line in enumerate(note_lines(notes)):
-        page.para(line, label="" if number else "Notes", hang=12)
+    page.listed(note_lines(notes), "Notes", hang=12)
     if known:
         page.para(some_of(known), label="Known failures", hang=12)
-    for number, each in enumerate(untested):
-        text = f"{each.reason}: {some_of(each.ids)}"
-        page.para(text, label="" if number else "Not tested", label_style="yellow", hang=12)
-    for number, told in enumerate(parts[-1].emits):
-        page.para(told, label="" if number else "Emits", hang=12)
+    lines = (f"{each.reason}: {some_of(each.ids)}" for each in untested)
+    page.listed(lines, "Not tested", label_style="yellow", hang=12)
+    page.listed(parts[-1].emits, "Emits", hang=12)
     for coverage in parts[-1].coverage:
         page.para(summary_of_coverage(coverage), label="Exercised", hang=12)
 
