@@ -68,17 +68,12 @@ class _Followed:
     """A story that is still told."""
 
     def __init__(self, story: Story) -> None:
-        self.story = story
+        self.story, self.tree = story, story.tree
         self.lost: dict[int, str] = {}
         self.last: dict[int, tuple[str, ...]] = {}
         self.settling: deque[int] = deque()
         self.val = 0
         self.emissions = {story.emission}
-
-    @property
-    def tree(self) -> Tree:
-        """The tuple tree, as far as it is known."""
-        return self.story.tree
 
 
 def stories(events: Iterable[Happening], emissions: Iterable[int], components: dict[int, str]) -> list[Story]:

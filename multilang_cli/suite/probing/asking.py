@@ -79,7 +79,8 @@ def asked(checked: Subject, kind: Kind, ask: Question, *, patient: bool = False)
     with started(checked, kind, (replies, watch)) as (shell, said_pid):
         session = shell.session
         if not said_pid:
-            end = _before_its_pid(session, replies)
+            old = bare_pid(replies.first or session.rest)
+            end = (f"; {old}" if old else "") + _last_words(session)
             last = hear_out(session, source_of(checked.launch.argv, checked.cwd, kind))
             return ProbeAnswer(replies, silent=True, end=end, met=(met_by_the_probe(checked, session, watch, last),))
         # What it says by itself is no answer, and what it does by itself is its own fault.
@@ -128,11 +129,6 @@ def started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterato
         session.say(subject.handshake(str(pid_dir)))
         said_pid = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
         yield shell, said_pid
-
-
-def _before_its_pid(session: Session, replies: Replies) -> str:
-    old = bare_pid(replies.first or session.rest)
-    return (f"; {old}" if old else "") + _last_words(session)
 
 
 def _last_words(session: Session) -> str:
