@@ -264,7 +264,8 @@ def test_what_is_told_is_what_happened_last(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("again", "may_be_late"), [("", True), (', "again": {"id": "1", "fed": 20, "settled": 20}', False)]
+    ("again", "may_be_late"),
+    [("", True), (', "again": {"id": "1", "fed": 20, "settled": 20, "declared": true}', False)],
 )
 def test_a_tuple_that_is_proven_to_be_forgotten_may_not_be_settled_late(again: str, *, may_be_late: bool) -> None:
     talk = TUPLE % 1 + TUPLE % 2 + ACK % 2 + SILENCE.replace(', "blocked"', f'{again}, "blocked"') % "settle"
