@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,6 +19,7 @@ from multilang_cli.audit.store.manifest import (
     new_name,
     newest,
     only_writer,
+    publish,
     trees_before,
 )
 from multilang_cli.audit.store.views import view_sql
@@ -117,3 +119,28 @@ def test_a_folder_of_which_all_was_replaced_counts_no_more() -> None:
     assert less.less("run", frozenset({"a", "c"})) is None
     # Of one that says nothing of what it has, something may always be left.
     assert StoredPiece("roots/1").less("run", frozenset("b")) == StoredPiece("roots/1", "run", ("b",))
+
+
+def test_a_file_of_a_table_that_is_missing_is_named(tmp_path: Path) -> None:
+    """Without it the table would have fewer rows, or none, and nobody would be told."""
+    folder = tmp_path / "roots" / "1"
+    folder.mkdir(parents=True)
+    for name in ("part-00000.parquet", "part-00001.parquet", "_SUCCESS"):
+        (folder / name).write_bytes(b"")
+    manifest = Manifest(number=1, tables={"roots": (StoredPiece("roots/1"),)})
+    publish(NO_SPARK, str(tmp_path), manifest)
+    (folder / "_SUCCESS").unlink()
+    assert newest(NO_SPARK, str(tmp_path)) is not None
+    (folder / "part-00001.parquet").unlink()
+    with pytest.raises(ManifestError, match=r"roots/1/part-00001\.parquet is missing; give --overwrite"):
+        newest(NO_SPARK, str(tmp_path))
+    shutil.rmtree(folder)
+    with pytest.raises(ManifestError, match=r"roots/1/part-00000\.parquet is missing"):
+        view_sql(str(tmp_path))
+
+
+def test_a_folder_written_before_files_were_listed_is_read(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir()
+    old = b'{"schema": 2, "number": 1, "tables": {"roots": [{"folder": "roots/1"}]}}'
+    (tmp_path / FOLDER / "000001.json").write_bytes(old)
+    assert newest(NO_SPARK, str(tmp_path)) == Manifest(number=1, tables={"roots": (StoredPiece("roots/1"),)})

@@ -45,7 +45,7 @@ class StoredPiece(msgspec.Struct, frozen=True):
     """A folder with rows of a table, but for those whose `column` has one of the values in `gone`.
 
     `has`: the values of `column` that its rows may have; () if nobody knows. `version`: of a Delta table, which is the
-    whole folder; None for a folder of Parquet.
+    whole folder; None for a folder of Parquet. `files`: the names of its files; None if nobody knows.
     """
 
     folder: str
@@ -53,6 +53,7 @@ class StoredPiece(msgspec.Struct, frozen=True):
     gone: tuple[str, ...] = ()
     version: int | None = None
     has: tuple[str, ...] = ()
+    files: tuple[str, ...] | None = None
 
     def less(self, column: str, values: frozenset[str]) -> StoredPiece | None:
         """The same without the rows that have these values; None if there are no others."""
@@ -112,7 +113,10 @@ def new_name(number: int) -> str:
 
 
 def newest(spark: SparkSession, folder: str) -> Manifest | None:
-    """The manifest that counts; None if there is none. Raises ManifestError for one of another schema."""
+    """The manifest that counts; None if there is none.
+
+    Raises ManifestError for one of another schema, and where a file of a table is missing.
+    """
     place = f"{folder.rstrip('/')}/{FOLDER}"
     names = [name for name in _names(spark, place) if name.endswith(".json") and not name.startswith(".")]
     if not names:
@@ -120,10 +124,11 @@ def newest(spark: SparkSession, folder: str) -> Manifest | None:
     text = _text(spark, f"{place}/{max(names)}")
     try:
         schema = msgspec.json.decode(text)["schema"]
-        if schema == SCHEMA:
-            return _only_inside(_decode(text))
+        found = _only_inside(_decode(text)) if schema == SCHEMA else None
     except (*BAD, KeyError, TypeError) as error:
         raise ManifestError(f"{place}/{max(names)} is no manifest: {error}") from None
+    if found is not None:
+        return _only_complete(spark, folder, found)
     raise ManifestError(
         f"the tables in {folder} have schema {schema}, and this mlcheck writes schema {SCHEMA}; choose another folder"
         " with -o, or give --overwrite to make them anew"
@@ -132,13 +137,43 @@ def newest(spark: SparkSession, folder: str) -> Manifest | None:
 
 def _only_inside(manifest: Manifest) -> Manifest:
     """The manifest, of which no table may lead out of its folder. Raises ManifestError."""
-    for piece in (piece for pieces in manifest.tables.values() for piece in pieces):
+    for piece in _pieces(manifest):
         path = PurePath(piece.folder)
         if not path.parts or path.is_absolute() or ".." in path.parts:
             raise ManifestError(
                 f"its newest manifest has a table in {piece.folder[:_TOLD]!r}, which is not in the folder"
             )
     return manifest
+
+
+def _only_complete(spark: SparkSession, folder: str, manifest: Manifest) -> Manifest:
+    """The manifest, of which no table may lack a file that was written. Raises ManifestError."""
+    for piece in _pieces(manifest):
+        missing = set(piece.files or ()).difference(_files(spark, folder, piece) if piece.files else ())
+        if missing:
+            raise ManifestError(
+                f"{folder.rstrip('/')}/{piece.folder[:_TOLD]}/{min(missing)[:_TOLD]} is missing; give --overwrite to"
+                " make the tables anew, or choose another folder"
+            )
+    return manifest
+
+
+def _pieces(manifest: Manifest) -> Iterator[StoredPiece]:
+    for pieces in manifest.tables.values():
+        yield from pieces
+
+
+def _files(spark: SparkSession, folder: str, piece: StoredPiece) -> list[str]:
+    """Names of the files with rows of a piece, as they are there."""
+    names = _names(spark, f"{folder.rstrip('/')}/{piece.folder}")
+    return sorted(name for name in names if not name.startswith((".", "_")))
+
+
+def _with_files(spark: SparkSession, folder: str, piece: StoredPiece) -> StoredPiece:
+    """The piece, with the names of its files: a Delta table knows its own."""
+    if piece.version is not None or piece.files is not None:
+        return piece
+    return msgspec.structs.replace(piece, files=tuple(_files(spark, folder, piece)))
 
 
 def format_before(folder: str) -> TableFormat | None:
@@ -169,10 +204,14 @@ def last_number(spark: SparkSession, folder: str) -> int:
 
 
 def publish(spark: SparkSession, folder: str, manifest: Manifest) -> None:
-    """Write it. Raises ManifestError if another run has written this number."""
+    """Write it, with the files of each table. Raises ManifestError if another run has written this number."""
     place = f"{folder.rstrip('/')}/{FOLDER}"
     target, part = f"{place}/{manifest.number:06d}.json", f"{place}/.{new_name(manifest.number)}"
-    text = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    tables = {
+        name: tuple(_with_files(spark, folder, piece) for piece in pieces) for name, pieces in manifest.tables.items()
+    }
+    whole = msgspec.structs.replace(manifest, tables=tables)
+    text = msgspec.json.format(msgspec.json.encode(whole), indent=1)
     written = _publish_far(spark, part, target, text) if is_url(folder) else _publish_here(part, target, text)
     if not written:
         raise ManifestError(f"another run has written {target} meanwhile; what this one made is not kept: run it again")
@@ -213,9 +252,7 @@ def clear(folder: str, tables: tuple[str, ...], manifest: Manifest, before: Mani
     """
     if is_url(folder):
         return
-    wanted = {
-        piece.folder for each in (manifest, before) if each for pieces in each.tables.values() for piece in pieces
-    }
+    wanted = {piece.folder for each in (manifest, before) if each for piece in _pieces(each)}
     for table in tables:
         for path in Path(folder, table).glob("*"):
             if f"{table}/{path.name}" not in wanted and _NAME.match(path.name):
