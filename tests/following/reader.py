@@ -30,7 +30,7 @@ VARIES = (
     (re.compile(r"[ ]+"), " "),
     (re.compile(r"\S*/bin/python3"), "python3"),
 )
-LONGEST = 120
+LONGEST = 280
 """Seconds for a line."""
 
 
