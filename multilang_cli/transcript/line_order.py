@@ -26,7 +26,7 @@ WAITING_BYTES = 16 * 1024 * 1024
 """Bytes of the lines of a file that wait, at most."""
 REMEMBERED_LINES = 65_536
 """Lines of a file that are remembered, to be compared with one that stands there again, unless they are too large."""
-REMEMBERED_BYTES = 8 * 1024 * 1024
+REMEMBERED_BYTES = 2 * 1024 * 1024
 """Bytes of the lines that are remembered; up to twice as many are kept."""
 MOST_HOLES = 1024
 """Runs of missing numbers of a conversation that are remembered."""
