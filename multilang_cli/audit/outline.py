@@ -22,6 +22,8 @@ AGAIN = "a second copy of"
 COPY = f"{AGAIN} part"
 LINE = f"{AGAIN} line"
 """Of a line that was shipped twice, and of one in a file that was."""
+SENT_AGAIN = 1024
+"""Lines behind a header in which it stands again because lines were shipped twice: what follows is the same part."""
 REMEMBERED = 65_536
 """Lines of a conversation, at least, among which one that stands twice is found."""
 _NEVER = 2**63
@@ -61,12 +63,16 @@ class PartEnd(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Lines of one part, from `line` on. `key`: the conversation's id here; `copy`: why they do not count, else ""."""
+    """Lines of one part, from `line` on. `key`: the conversation's id here; `copy`: why they do not count, else "".
+
+    `goes_on`: no header begins it, for what stands before it is a copy of one.
+    """
 
     line: int
     key: str
     part: int
     copy: str
+    goes_on: bool = False
 
 
 class Outline(NamedTuple):
@@ -103,7 +109,10 @@ def outline(sizes: Iterable[Size], heads: Iterable[Head], ends: Iterable[PartEnd
         for each in by_conv.values():
             each.sort()
     closed = []
-    told = {file: (sum(not piece.copy for each in of.values() for piece in each), 0) for file, of in pieces.items()}
+    told = {
+        file: (sum(not (piece.copy or piece.goes_on) for each in of.values() for piece in each), 0)
+        for file, of in pieces.items()
+    }
     for end in ends:
         found = Finder(pieces.get(end.file, {})).at(end.conv, before[end.file, end.split] + end.nth)
         if found is not None and not found.copy:
@@ -137,11 +146,15 @@ def _pieces(conv: str, placed: list[_Placed]) -> Iterable[tuple[str, Piece]]:
 
     placed.sort(key=lambda each: (of(each), -each.all, named(each.head.file), each.line))
     for (number, part), copies in groupby(placed, of):
-        best = ""
+        best, last = "", 0
+        key = conv if number == 1 else f"{conv}#{number}"
         for each in copies:
+            file = named(each.head.file)
             copy = f"{COPY} {part} of '{conv[:QUOTED]}'; the one that counts stands in {best}" if best else ""
-            best = best or named(each.head.file)
-            yield each.head.file, Piece(each.line, conv if number == 1 else f"{conv}#{number}", part, copy)
+            yield each.head.file, Piece(each.line, key, part, copy)
+            if file == best and each.line - last <= SENT_AGAIN:
+                yield each.head.file, Piece(each.line + 1, key, part, "", goes_on=True)
+            best, last = best or file, each.line
 
 
 def _recording(head: Head) -> tuple[object, ...]:

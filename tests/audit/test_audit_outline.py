@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from multilang_cli.audit.outline import REMEMBERED, Finder, Head, PartEnd, SeenLines, Size, outline
+from multilang_cli.audit.outline import REMEMBERED, SENT_AGAIN, Finder, Head, PartEnd, SeenLines, Size, outline
 
 SIZES = [Size("b", 0, 10), Size("a", 900, 5), Size("a", 0, 20), Size("c", 0, 8)]
 
@@ -20,6 +20,26 @@ def test_a_line_is_of_the_part_that_began_last_in_its_file() -> None:
     assert finder.at("nobody", 9) is None
     assert known.lines == {"a": 25, "b": 10, "c": 8}
     assert known.before["a", 900] == 20
+
+
+def test_a_header_that_was_shipped_twice_begins_no_second_copy() -> None:
+    known = outline(SIZES, [head("a", 1, "x"), head("a", 2, "x"), head("a", 9, "x")], [PartEnd("a", 900, 5, "x")])
+    finder = Finder(known.pieces["a"])
+    copy = "a second copy of part 1 of 'x'; the one that counts stands in a"
+    assert [finder.at("x", line) for line in (1, 2, 3, 9, 10)] == [
+        (1, "x", 1, "", False),
+        (2, "x", 1, copy, False),
+        (3, "x", 1, "", True),
+        (9, "x", 1, copy, False),
+        (10, "x", 1, "", True),
+    ]
+    assert known.told == {"a": (1, 1)}
+
+
+def test_a_recording_that_stands_twice_in_a_long_file_counts_once() -> None:
+    heads = [head("a", 1, "x"), head("a", SENT_AGAIN + 2, "x")]
+    known = outline([Size("a", 0, 2 * SENT_AGAIN + 2)], heads, [])
+    assert [bool(piece.copy) for piece in known.pieces["a"]["x"]] == [False, True]
 
 
 def test_of_copies_the_longest_file_counts() -> None:
