@@ -68,7 +68,6 @@ class PageConversation:
         self.alone = alone
         rules = {seq: each.rule for each in subject.findings for seq in (*each.related, each.seq)}
         self.events = 0
-        self.unordered = 0
         self.counts: dict[tuple[int, str], Count] = {}
         self._explainer = explainer
         self._redactor = Redactor(header.profile.conf)
@@ -77,7 +76,6 @@ class PageConversation:
         self._threads = Threads(header.profile.kind)
         self._latency = Latency()
         self._trees = TreeSteps(header.profile, rules, MOST_TREES if alone else _FEW_TREES)
-        self._seq = -1
         self._t = 0.0
         self._kept: frozenset[int] = frozenset()
 
@@ -85,10 +83,7 @@ class PageConversation:
         """Go on with the next event. A mark that secrets were hidden bears the number of its frame: it is no row."""
         if isinstance(event.body, Redacted):
             return
-        if event.seq <= self._seq:
-            self.unordered += 1
-            return
-        self._seq, self._t = event.seq, event.t
+        self._t = event.t
         event = event if self._redactor.idle else without_secrets_in(event, self._redactor)
         thread = self._threads.of(event)
         if self.detailed:
@@ -146,8 +141,6 @@ class PageConversation:
                 f"{self._keeper.left_out:,} of {self.events:,} events are left out: shown are the first, "
                 "those around findings, and the last (--events N shows more)."
             )
-        if self.unordered:
-            yield f"{self.unordered:,} events whose number does not rise are left out."
 
     def _facts(self, conversation: ConversationSection) -> FactsSection:
         header, profile, ended = self._clean_header, self.header.profile, exit_in_words(self.subject.exit)
