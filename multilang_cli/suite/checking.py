@@ -28,7 +28,7 @@ from multilang_cli.suite.cases.selection import SelectionError, fitting, matchin
 from multilang_cli.suite.dry_run import dry_run_of, show_plan
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.progress import Pace, telling
-from multilang_cli.suite.runner.retaking import with_not_taken, with_taken
+from multilang_cli.suite.runner.retaking import with_near_samples, with_taken
 from multilang_cli.suite.runner.suite_run import RecordError, available_for, for_part, not_run
 from multilang_cli.suite.runner.versions import run_versions
 from multilang_cli.suite.verdict import known_failures
@@ -225,7 +225,7 @@ class _Checks(NamedTuple):
             tell = [progress] * len(subjects) if self.flags.quiet else telling(subjects, progress, pace)
             results = run_versions(subjects, tell, None if self.flags.quiet else pace.slow)
             retaken = [with_taken(*each) for each in zip(subjects, results, tell, strict=False)]
-            return [with_not_taken(*each) for each in zip(subjects, retaken, strict=False)]
+            return [with_near_samples(*each) for each in zip(subjects, retaken, strict=False)]
 
     def _to_stdout(self) -> bool:
         return any(report.path == STDOUT for report in self.reports)

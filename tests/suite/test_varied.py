@@ -11,8 +11,8 @@ import pytest
 from multilang_cli.protocol.wire.context import Sample
 from multilang_cli.subject.options import Component, InputSource, RunOptions
 from multilang_cli.subject.subject import Subject
-from multilang_cli.suite.probing.varied import LONG_TEXT, VARIED, not_taken, varied
-from multilang_cli.suite.runner.retaking import with_not_taken
+from multilang_cli.suite.probing.varied import LONG_TEXT, VARIED, fed_near_samples, varied
+from multilang_cli.suite.runner.retaking import with_near_samples
 from multilang_cli.suite.runner.suite_run import run_suite
 from tests.sessions import PID
 from tests.suite.test_refusals import CODE
@@ -91,7 +91,7 @@ EMITS_BEHIND_ITS_FAIL = """if not all(tup['tuple'][0] or ['']):
 def test_a_tuple_that_it_can_not_take_is_told(
     tmp_path: Path, deed: str, sample: list[Any], words: tuple[str, ...]
 ) -> None:
-    note = not_taken(bolt(tmp_path, deed, sample))
+    note = fed_near_samples(bolt(tmp_path, deed, sample)).wrong
     assert [word for word in words if word not in note] == [], note
 
 
@@ -109,13 +109,13 @@ def test_a_tuple_that_it_can_not_take_is_told(
 def test_who_fails_them_is_slow_or_settles_late_is_told_nothing(
     tmp_path: Path, deed: str, declared: dict[str, Any]
 ) -> None:
-    assert not not_taken(bolt(tmp_path, deed, *([] if declared else [["text"]]), **declared))
+    assert not fed_near_samples(bolt(tmp_path, deed, *([] if declared else [["text"]]), **declared)).wrong
 
 
 @pytest.mark.component
 def test_who_emits_on_and_on_is_not_said_to_leave_it_open(tmp_path: Path) -> None:
     emits = 'while len(str(tup[\'tuple\'][0])) > 99_999: say(\'{"command":"log","msg":"on"}\\nend\\n\')'
-    assert not not_taken(bolt(tmp_path, emits, ["text"]))
+    assert not fed_near_samples(bolt(tmp_path, emits, ["text"])).wrong
 
 
 @pytest.mark.component
@@ -137,7 +137,7 @@ def test_a_pass_of_the_whole_suite_alone_is_told_of_them(
     assert (result.exit_code, result.complete) == (0, True)
     selection = msgspec.structs.replace(result.selection, include=include)
     given = msgspec.structs.replace(result, exit_code=code, selection=selection)
-    notes = with_not_taken(subject, given).notes
+    notes = with_near_samples(subject, given).notes
     assert any("made up from a sample" in note for note in notes) is told
     # What tells of lost data comes before what tells of how it was run.
     assert ("made up from a sample" in notes[0]) is told
@@ -150,7 +150,7 @@ def test_a_note_tells_no_secret(tmp_path: Path) -> None:
     options = msgspec.structs.replace(subject.options, include=("bolt.settle.once",))
     result = run_suite(subject.component, options)
     result = msgspec.structs.replace(result, selection=msgspec.structs.replace(result.selection, include=()))
-    note = with_not_taken(subject, result).notes[0]
+    note = with_near_samples(subject, result).notes[0]
     assert "ValueError" in note
     assert "sesame" not in note
 
@@ -169,6 +169,17 @@ def test_a_note_tells_no_secret(tmp_path: Path) -> None:
 def test_a_tick_of_which_the_source_tells_is_tried(
     tmp_path: Path, deed: str, declared: dict[str, Any], told: bool
 ) -> None:
-    note = not_taken(bolt(tmp_path, deed, ["text"], **declared))
+    note = fed_near_samples(bolt(tmp_path, deed, ["text"], **declared)).wrong
     assert note.startswith("fed a tick") is told
     assert ("KeyError" in note and "--accepts ticks" in note) is told
+
+
+@pytest.mark.component
+def test_a_pass_tells_of_the_tuples_that_were_tried_last_of_all(tmp_path: Path) -> None:
+    subject = bolt(tmp_path, "pass", ["text", 3])
+    options = msgspec.structs.replace(subject.options, include=("bolt.settle.once",))
+    result = run_suite(subject.component, options)
+    whole = msgspec.structs.replace(result, selection=msgspec.structs.replace(result.selection, include=()))
+    (*others, last) = with_near_samples(subject, whole).notes
+    assert tuple(others) == result.notes
+    assert last.startswith("also fed 6 tuples made up from its samples")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -48,6 +48,9 @@ _NUMBER = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d_]*")
 """A text that is read as a number, maybe with a unit: where none was measured, programs write nan."""
 _NOT_TAKEN = (
     "fed {values}, made up from a sample, {headline}{where}; if such a tuple can come, {how} shows it whole{more}"
+)
+_ALL_TAKEN = (
+    "also fed {count} made up from its samples, a value of each empty, spoiled, null or long: nothing went wrong"
 )
 _AT_A_TICK = (
     "fed a tick, of which its source tells, {headline}{where}; if ticks come to it, --accepts ticks shows it whole"
@@ -97,26 +100,38 @@ def varied(samples: Iterable[Sample]) -> Iterator[Sample]:
                     yield msgspec.structs.replace(sample, values=values)
 
 
-def not_taken(checked: Subject) -> str:
-    """A note on what a bolt does not take of such tuples, each fed to a process of its own; "" if it takes them all.
+class NearSamples(NamedTuple):
+    """A bolt fed with tuples near its samples. `fed`: how many; `wrong`: a note on the first it can't take, "" if none.
 
-    Nobody said that they come, so it is no failure. Raises LaunchError if it can't be started.
+    Nobody said that they come, so that is no failure.
     """
+
+    fed: int
+    wrong: str = ""
+
+    def notes(self, others: Iterable[str]) -> tuple[str, ...]:
+        """The notes of a run with that of this: first what goes wrong, last that nothing does."""
+        if self.wrong:
+            return (self.wrong, *others)
+        return (*others, _ALL_TAKEN.format(count=counted(self.fed, "tuple"))) if self.fed else (*others,)
+
+
+def fed_near_samples(checked: Subject) -> NearSamples:
+    """Feed such tuples, each to a process of its own. Raises LaunchError if it can't be started."""
     samples = samples_of(checked.component)
     if len(sources_of(checked.component)) > 1 or _met(checked, samples[0]) is not None:
-        return ""
+        return NearSamples(0)
     if _awaits_ticks(checked) and (met := _met(checked, samples[0], tick=True)) is not None:
-        return _AT_A_TICK.format(headline=_headline(met), where=_where(met))
+        return NearSamples(0, _AT_A_TICK.format(headline=_headline(met), where=_where(met)))
     until = time.monotonic() + LOOKED_FOR
-    first, more = None, 0
+    fed, wrong = 0, []
     for sample in varied(samples):
         if time.monotonic() > until:
             break
-        if (met := _met(checked, sample)) is not None and first is None:
-            first = (sample, met)
-        elif met is not None:
-            more += 1
-    return "" if first is None else _told(*first, more)
+        fed += 1
+        if (met := _met(checked, sample)) is not None:
+            wrong.append((sample, met))
+    return NearSamples(fed, _told(*wrong[0], len(wrong) - 1) if wrong else "")
 
 
 def _awaits_ticks(checked: Subject) -> bool:

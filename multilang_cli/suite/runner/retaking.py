@@ -16,7 +16,7 @@ from multilang_cli.reports.verdict import label_of, word_of
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.suite.probing.taken import taken_tuple
-from multilang_cli.suite.probing.varied import not_taken
+from multilang_cli.suite.probing.varied import fed_near_samples
 from multilang_cli.suite.runner.suite_run import planned, result_of
 from multilang_cli.suite.steps.settling import FORGETS
 from multilang_cli.terminal.exits import ExitCode
@@ -84,8 +84,8 @@ def _played(
     return None if run.circumstances.interrupted else result_of(run)
 
 
-def with_not_taken(subject: Subject, result: RunResult) -> RunResult:
-    """The result of a bolt that passes, with a note if there are tuples near its samples that it can't take."""
+def with_near_samples(subject: Subject, result: RunResult) -> RunResult:
+    """The result of a bolt that passes, with a note on how it took tuples near its samples."""
     component = subject.component
     asked_for = (
         result.exit_code == ExitCode.CONFORMANT
@@ -95,11 +95,10 @@ def with_not_taken(subject: Subject, result: RunResult) -> RunResult:
     if not (asked_for and has_samples(component)) or component.testee or component.kind != "bolt":
         return result
     try:
-        note = not_taken(subject)
+        near = fed_near_samples(subject)
     except (KeyboardInterrupt, LaunchError):
         return result
-    notes = (note, *result.notes) if note else result.notes
-    return redactor_of(component).struct(msgspec.structs.replace(result, notes=notes))
+    return redactor_of(component).struct(msgspec.structs.replace(result, notes=near.notes(result.notes)))
 
 
 def _told(result: RunResult) -> str:

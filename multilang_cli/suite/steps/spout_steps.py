@@ -207,7 +207,7 @@ def settle_pending(stage: Stage, arguments: dict[str, Any]) -> None:
         raise NotExercised("it emitted no tuple with an id")
     keys = [key_of(id_) for id_ in pending]
     if arguments.get("again") and stage.settled.isdisjoint(keys) and len(set(keys)) == len(keys):
-        raise NotExercised("it emitted no id a second time")
+        raise NotExercised("no id that failed came again while next was called")
     stage.settled.update(keys)
     spout.kept.emits.clear()
     commands = cycle(("fail", "ack") if arguments["command"] == "either" else (str(arguments["command"]),))
