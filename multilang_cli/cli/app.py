@@ -51,10 +51,19 @@ def accepting(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     return with_options(function, REDACT) if name in REDACTING else function
 
 
+_MEANT = {
+    "--fields": "; did you mean --input COMPONENT:FIELD,... of what it reads, or --stream NAME:FIELD,...?",
+    "--sample": "; did you mean --tuple?",
+}
+"""What is meant by options that no command has."""
+
+
 def _reason(error: typer.TyperException, name: str) -> str:
     option = getattr(error, "option_name", "")
     if option and hasattr(error, "possibilities"):
         hint = " (arguments of the component come after --)" if name in {"run", "host", "repl", "tap"} else ""
-        return f"there is no option {option}{hint}{did_you_mean(option, error.possibilities or ())}"
+        return (
+            f"there is no option {option}{hint}{_MEANT.get(option) or did_you_mean(option, error.possibilities or ())}"
+        )
     said = error.format_message()
     return said if said.endswith((".", "?", "!")) else f"{said}."

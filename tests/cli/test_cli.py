@@ -120,6 +120,10 @@ def test_help_of_run_names_every_option(tmp_path: Path) -> None:
         ("list rule", "list: there is no command 'rule'; did you mean rules?"),
         ("list rules more", "list rules: "),
         (
+            "run --fields id,n b.py",
+            "there is no option --fields (arguments of the component come after --); did you mean --input",
+        ),
+        (
             "run --knd bolt x",
             "there is no option --knd (arguments of the component come after --); did you mean --kind?",
         ),
