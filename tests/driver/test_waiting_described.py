@@ -313,6 +313,16 @@ def test_what_is_guessed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
         assert re.fullmatch(r"waits in \w*pipe_read: it reads a pipe, most likely its stdin", told(process))
 
 
+def test_who_waits_for_a_page_of_memory_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = reaper.read_proc
+    with start("cat") as process:
+        assert until(lambda: waiting.settled(process))
+        fault = b"-1 0x7ffc0a0b 0x7f10a0b0\n"
+        monkeypatch.setattr(reaper, "read_proc", lambda path: fault if path.endswith("/syscall") else real(path))
+        assert describing.describe(process).state == "running"
+        assert not waiting.settled(process)
+
+
 def test_where_nothing_can_be_seen_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     with start("cat") as process:
         with monkeypatch.context() as blind:

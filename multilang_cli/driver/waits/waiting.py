@@ -198,7 +198,8 @@ def _look(pid: int, tid: int, names: tuple[str, ...], *, stdin_empty: bool) -> T
     if fields[0] in b"Tt":
         return Thread(pid, tid, "stopped" if fields[0] == b"T" else "traced", switches=switches)
     words = reaper.read_proc(f"{folder}/syscall").split()
-    if words and words[0] == b"running":
+    # Blocked in no system call it waits for a page of memory: it is on its way.
+    if words and words[0] in (b"running", b"-1"):
         return Thread(pid, tid, "running", switches=switches)
     args = [int(word, 0) for word in words[1:]]
     call = _CALLS.get(int(words[0])) if args else _kernel_function(folder)
