@@ -16,7 +16,7 @@ from multilang_cli.driver.process import TERM_WAIT
 from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.script import SILENT, WaitingFor
 from multilang_cli.driver.waits import describing, waiting, who_waits
-from multilang_cli.driver.waits.allowance import STARVED, Allowance
+from multilang_cli.driver.waits.allowance import BRIEFLY, STARVED, Allowance
 from multilang_cli.driver.waits.starving import Starved
 from multilang_cli.driver.waits.who_waits import Debts, Look
 from multilang_cli.protocol.judge.bolt_rules import TIMER
@@ -60,8 +60,6 @@ POLLS_EVERY = 0.05
 """Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
 QUIET_AFTER = 0.5
 """Seconds of silence that count as quiet where the system does not tell what a process waits for."""
-BRIEFLY = 0.02
-"""Seconds for which any component is kept from running now and then."""
 
 
 class Session:
@@ -441,10 +439,7 @@ class Session:
         self._hear_on(limit)
 
     def ask_where(self, number: int, limit: float) -> None:
-        """Send it the signal at which its runtime writes to stderr where it stands, and ends it; hear that out.
-
-        No finding comes of it, as with `hear_out`.
-        """
+        """Send it the signal at which its runtime tells where it stands, and ends; hear that out, without a finding."""
         self.ended_by_us = True
         self.events.note("process", Signalled(number))
         self.process.ask(number)

@@ -397,30 +397,16 @@ def test_a_bolt_that_forgets_tuples_fails(
     assert (rules_of(result), result.exit_code) == ({rule}, int(rule == "tuple-forgotten"))
 
 
-FORGETS_THE_NEWEST = """import json, os, sys
-
-def read():
-    lines = []
-    for line in sys.stdin:
-        if line == "end\\n":
-            return json.loads("".join(lines))
-        lines.append(line)
-    os._exit(0)
-
-def send(message):
-    print(json.dumps(message) + "\\nend", flush=True)
-
-open(os.path.join(read()["pidDir"], str(os.getpid())), "w").close()
-send({"pid": os.getpid()})
+FORGETS_THE_NEWEST = """
+shake()
 held = None
 while True:
-    tup = read()
+    tup = message()
     if tup["stream"] == "__heartbeat":
         held = None
-        send({"command": "sync"})
+        say('{"command":"sync"}\\nend\\n')
     else:
-        if held:
-            send({"command": "ack", "id": held})
+        if held: say('{"command":"ack","id":"%s"}\\nend\\n' % held)
         held = tup["id"]
 """
 
@@ -433,7 +419,7 @@ def test_what_was_the_newest_is_forgotten_if_it_stays_open_though_equal_ones_are
     tmp_path: Path, samples: tuple[list[Any], ...], rules: set[str]
 ) -> None:
     program = tmp_path / "bolt.py"
-    program.write_text(FORGETS_THE_NEWEST)
+    program.write_text(PID + FORGETS_THE_NEWEST)
     component = Component(command=(sys.executable, str(program)), kind="bolt", samples=samples)
     options = RunOptions(record=str(tmp_path / "r"), include=("bolt.settle.once",), timeout=1.0)
     result = run_suite(component, options)

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
 LOOKS_EVERY = 0.25
 """Seconds after which a wait asks what the machine took meanwhile."""
+BRIEFLY = 0.02
+"""Seconds for which any component is kept from running now and then."""
 STARVED = 4
 """How many times a limit is added to it at most, for the time in which a component was ready to run and was not run."""
 
