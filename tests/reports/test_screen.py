@@ -367,6 +367,22 @@ def test_what_is_least_telling_goes_first_where_a_screen_is_full() -> None:
     assert any(line.startswith("  Also    warning, 9 cases: no 0") for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("mend", "shown"),
+    [
+        ("Do this. Do that.", "Do this. Do that."),
+        (f"Do this; then, {'and so on ' * 40}.", "Do this."),
+        (f"Do this, {'and so on ' * 40}.", "Do this."),
+        (f"Do {'this ' * 90}.", "this this ..."),
+    ],
+)
+def test_what_is_to_be_done_is_cut_between_sentences_or_words(mend: str, shown: str) -> None:
+    lines = screen_of(msgspec.structs.replace(DEATH, mend=mend, code=""))
+    begin = next(number for number, line in enumerate(lines) if line.startswith("  Do "))
+    end = next(number for number, line in enumerate(lines) if line.startswith("  More "))
+    assert "".join(lines[begin:end]).endswith(shown)
+
+
 def test_what_is_likely_says_so_and_a_long_command_is_left_to_the_recording() -> None:
     likely = msgspec.structs.replace(DEATH, certainty="likely")
     long = with_cause(likely, reproduce=f"mlcheck run {'x' * 99} -- bolt.py", transcript=".mlcheck/last/a.ndjson")

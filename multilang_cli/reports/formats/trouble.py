@@ -44,9 +44,23 @@ class Room(NamedTuple):
 
     def cut(self, page: Page, text: str, hang: int) -> str:
         """A sentence that may hold a component's own words, in lines that hang at column `hang`."""
-        return head(page, text, self.sentence * (page.columns - hang - _SLACK) + _SLACK)
+        shown, cells = page.fit(text, MOST_CELLS).text, self._cells(page, hang)
+        return shown if width(shown) <= cells else _to_a_word(_beginning(shown, cells))
+
+    def cut_sentences(self, page: Page, text: str, hang: int) -> str:
+        """As many whole sentences of ours as there is room for, or clauses of the first one."""
+        cells = self._cells(page, hang)
+        if width(text) <= cells:
+            return text
+        ends = [found for found in _CLAUSES.finditer(text) if width(text[: found.start()]) < cells]
+        last = next((end for end in reversed(ends) if end.group() != ","), ends[-1] if ends else None)
+        return self.cut(page, text, hang) if last is None else f"{text[: last.start()]}."
+
+    def _cells(self, page: Page, hang: int) -> int:
+        return self.sentence * (page.columns - hang - _SLACK) + _SLACK
 
 
+_CLAUSES = re.compile(r"[.;,](?= )")
 _ROOMS = tuple(
     starmap(
         Room,
@@ -70,6 +84,8 @@ _SLACK = 8
 """Cells that a line may lose to a word which doesn't fit in it."""
 _ROWS_OF_A_MARK = 4
 """Messages that there must be room for where a mark is shown in a line that has a caller."""
+_LONGEST_WORD = 16
+"""Cells of a word that is left out whole where its end is cut."""
 _LEAST_CODE = 20
 """Cells that a line of source is given, however long the name of its file is."""
 _BEFORE = 3
@@ -170,6 +186,13 @@ def _around(page: Page, text: str, cells: int, at: int) -> Shown:
 def head(page: Page, text: str, cells: int) -> str:
     """The beginning of a component's text, as much as fits."""
     return _beginning(page.fit(text, MOST_CELLS).text, cells)
+
+
+def _to_a_word(shown: str) -> str:
+    """A sentence that was cut, without the beginning of a word at its end."""
+    words = shown.removesuffix(CUT)
+    last = words.rfind(" ", max(len(words) - _LONGEST_WORD, 0))
+    return shown if last < 0 else f"{words[:last]} {CUT}"
 
 
 def _beginning(shown: str, cells: int) -> str:
@@ -275,7 +298,11 @@ def _show_way_out(page: Page, trouble: Trouble, room: Room, result: RunResult) -
             page.line(lead + around(page, place, max(page.columns - len(lead), 20)))
     if cause.mend:
         page.para(
-            room.cut(page, cause.mend, SCREEN_HANG), label="Do", label_style="bold green", indent=2, hang=SCREEN_HANG
+            room.cut_sentences(page, cause.mend, SCREEN_HANG),
+            label="Do",
+            label_style="bold green",
+            indent=2,
+            hang=SCREEN_HANG,
         )
     for line in cause.code.splitlines():
         page.line(line, "bold", indent=SCREEN_HANG)
