@@ -230,7 +230,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "threw": lambda facts: facts.death is not None,
     "printed": lambda facts: facts.printed is not None,
     "behind_ids": lambda facts: facts.seen.behind_ids,
-    "swallowed": lambda facts: facts.seen.naive.lost,
+    "swallowed": lambda facts: facts.seen.naive.lost and not facts.seen.mislaid.leaves_the_first,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
     "before_ids": lambda facts: facts.seen.drops_before_ids,
     "dropped": lambda facts: facts.seen.drops_before_ids and (facts.seen.dropping.went_on or facts.seen.dropping.waits),
@@ -246,6 +246,8 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "clean": lambda facts: not facts.findings,
     "settled_last": lambda facts: facts.seen.answered == "tuple",
     "mislays": lambda facts: facts.seen.mislaid.any,
+    "loses_each": lambda facts: facts.seen.mislaid.each > 0,
+    "leaves_the_first": lambda facts: facts.seen.mislaid.leaves_the_first,
     "overwritten": lambda facts: facts.seen.mislaid.overwritten,
     "misses_its_id": lambda facts: facts.thrown is not None and facts.seen.ids.is_missed_by(facts.thrown.text),
     "of_own_id": lambda facts: bool(facts.seen.ids.asked),
@@ -281,6 +283,7 @@ def words_of(facts: Facts) -> _Fitting:
         size=f"{facts.seen.size:,}",
         held=facts.known.held,
         batch=str(facts.known.batch),
+        each=_ordinal(facts.seen.mislaid.each),
         words=short(facts.seen.words),
         own_id=facts.seen.ids.asked,
         own_pending=f"one of {pending} that are pending" if pending > 1 else "the only one that is pending",
@@ -293,6 +296,11 @@ def words_of(facts: Facts) -> _Fitting:
         printed=facts.printed.told if facts.printed else "",
         why=short(facts.seen.failed_for),
     )
+
+
+def _ordinal(number: int) -> str:
+    in_teens = 10 < number % 100 < 14  # noqa: PLR2004 (eleventh to thirteenth)
+    return f"{number}{'th' if in_teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 def _plain(text: str) -> str:

@@ -14,6 +14,8 @@ IDS = ""
 """Task ids among the messages that are read; tuples have their own ids."""
 WAITED_OFTEN = 3
 """Task ids that somebody waited for who has other messages to read: by then it is no chance."""
+ALTERNATE = 2
+"""Every other tuple is lost by a reader that takes one too many; one of more is lost by what counts them."""
 MOST_FOLLOWED = 4096
 """Messages that are followed, at most."""
 
@@ -202,6 +204,24 @@ class Mislaid:
     def half_done(self) -> bool:
         """True if one stays open that an emit is anchored to."""
         return bool(self._emitted)
+
+    @property
+    def leaves_the_first(self) -> bool:
+        """True if the first of all stays open, and unnamed, though another with the same values was settled.
+
+        Whoever takes what it reads next for task ids has handled the first: there was no emit before it.
+        """
+        first = next(iter(self._values), None)
+        return first in self._open and first not in self._emitted and self._values[first] in self._settled
+
+    @property
+    def each(self) -> int:
+        """The number of which it leaves the last open each time, whatever is open behind them; 0 if there is none."""
+        places = [place for place, id_ in enumerate(self._values, 1) if id_ in self._open]
+        last = max((place for place, id_ in enumerate(self._values, 1) if id_ not in self._open), default=0)
+        holes = [place for place in places if place < last]
+        each = holes[0] if len(holes) > 1 else 0
+        return each if each > ALTERNATE and holes == list(range(each, last + 1, each)) else 0
 
     @property
     def any(self) -> bool:

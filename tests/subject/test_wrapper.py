@@ -37,6 +37,14 @@ def test_a_wrapper_stands_for_what_it_starts(folder: Path, script: str, argv: li
     assert "lib/bolt.rb" in lines_of(source) or "bolt.rb" in lines_of(source)
 
 
+def test_a_class_path_below_the_wrapper_is_found(folder: Path) -> None:
+    (folder / "classes").mkdir()
+    (folder / "Bolt.java").write_text("class Bolt {}\n")
+    (folder / "run.sh").write_text('#!/bin/sh\nexec java -Xmx64m -cp "$(dirname "$0")/classes" Bolt\n')
+    source = source_of([f"{folder.name}/run.sh"], folder.parent, "bolt")
+    assert (source.language, source.programs) == ("java", (str((folder / "Bolt.java").resolve()),))
+
+
 def test_wrappers_of_wrappers_are_followed_and_circles_end(folder: Path) -> None:
     (folder / "run").write_text('#!/bin/sh\nexec "$(dirname "$0")/start.sh"\n')
     (folder / "start.sh").write_text('#!/bin/sh\nexec ruby "$(dirname "$0")/lib/bolt.rb"\n')

@@ -146,7 +146,8 @@ def _modules(argv: Sequence[str], cwd: Path) -> list[Path]:
 def _classes(argv: Sequence[str], cwd: Path) -> list[Path]:
     """The file of the class that Java is told to run: in its class path, or where builds keep sources."""
     told = (text for flag, text in pairwise(argv) if flag in {"-cp", "-classpath", "--class-path"})
-    folders = [cwd / path for path in ("", *_JAVA_SOURCES, *":".join(told).split(":"))]
+    paths = [cwd / path for path in ":".join(told).split(":") if path]
+    folders = [*(cwd / path for path in ("", *_JAVA_SOURCES)), *paths, *(path.parent for path in paths)]
     names = [f"{word.replace('.', '/')}.java" for word in argv[1:] if _MODULE.fullmatch(word)]
     return [path for name in names for folder in folders if (path := folder / name).is_file()][:1]
 

@@ -28,7 +28,7 @@ _HERE = "\0"
 def started_command(argv: Sequence[str], cwd: Path) -> list[str]:
     """The command that `argv` comes to where that is a shell script which ends by starting a program beside it.
 
-    Words that name a file in the script's folder are whole paths then. `argv` itself, if it is no such script.
+    Words that name a file or folder below the script's are whole paths then. `argv` itself, if it is no such script.
     """
     command = tuple(argv)
     for _ in range(_MOST_SCRIPTS):
@@ -86,11 +86,12 @@ def _last_command(lines: Sequence[str]) -> list[str]:
 
 
 def _found(word: str, folder: Path) -> str:
-    """The path of a file of the script's folder that a word names, "" for none."""
+    """The path of a file or folder below the script's folder that a word names, "" for none."""
     name = word.rpartition(_HERE)[2].lstrip("/") if _HERE in word else word
     path = folder / name
     try:
         # What lies elsewhere is the machine's: a version manager's, where the script is its shim of an interpreter.
-        return str(path) if name and path.is_relative_to(folder) and path.is_file() else ""
+        below = name and path.is_relative_to(folder) and path != folder
+        return str(path) if below and (path.is_file() or path.is_dir()) else ""
     except (OSError, ValueError):
         return ""
