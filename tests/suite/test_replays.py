@@ -9,7 +9,7 @@ import pytest
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.subject.options import Component
-from multilang_cli.suite.verdict.replays import CALLS, FAILED_FOR_GOOD, NO_IDS, Replays, ReplayWatch
+from multilang_cli.suite.verdict.replays import CALLS, CALLS_BEHIND, FAILED_FOR_GOOD, NO_IDS, Replays, ReplayWatch
 from tests import notation
 
 SPOUT = Component(name="s", command=("s",), kind="spout")
@@ -127,3 +127,45 @@ def test_an_id_that_comes_again_with_the_values_of_another_is_told(value: str, t
     again = json.dumps({"command": "emit", "id": "m0", "tuple": [value]})
     talk = f'{CYCLE}\n> {{"command":"fail","id":"m0"}}\n< {again}'
     assert any("with the values of another one" in note for note in run_of(talk)) is told
+
+
+EMITTED = [f'< {{"command":"emit","id":"m{n}","tuple":[{n}]}}' for n in range(6)]
+NEXT = ['> {"command":"next"}']
+
+
+@pytest.mark.parametrize(
+    ("settled", "again", "told"),
+    [
+        ("fail 0, ack 4, fail 1, fail 2, fail 3", "0", True),
+        ("fail 0, ack 4, fail 1, fail 2, fail 3", "0 2", False),
+        ("fail 0, fail 1, fail 2, fail 3, ack 4", "0", False),
+        ("ack 4, fail 0, fail 1, fail 2, fail 3", "", False),
+    ],
+    ids=["an ack of a later one forgets them", "one comes again", "none was acked before", "it replays nothing"],
+)
+def test_who_forgets_what_stood_before_an_ack_is_told(settled: str, again: str, told: bool) -> None:
+    said = [f'> {{"command":"{how}","id":"m{n}"}}' for how, n in (each.split() for each in settled.split(", "))]
+    comes = [EMITTED[int(n)] for n in again.split()]
+    talk = [*EMITTED, *said, *NEXT, *comes, *NEXT * CALLS_BEHIND]
+    assert any("does an ack forget" in note for note in run_of("\n".join(talk))) is told
+
+
+@pytest.mark.parametrize(
+    ("talk", "told"),
+    [
+        ("E F E E", True),
+        ("E F E F E", False),
+        ("E E", False),
+        ("E F E A E", False),
+        ("E F E S", False),
+    ],
+    ids=["twice", "once for each fail", "by a clock of its own", "acked between", "on another stream"],
+)
+def test_who_emits_twice_for_one_fail_is_told(talk: str, told: bool) -> None:
+    words = {
+        "E": EMITTED[0],
+        "S": '< {"command":"emit","id":"m0","stream":"other","tuple":[0]}',
+        "F": '> {"command":"fail","id":"m0"}',
+        "A": '> {"command":"ack","id":"m0"}',
+    }
+    assert any("twice for one fail" in note for note in run_of("\n".join(words[w] for w in talk.split()))) is told

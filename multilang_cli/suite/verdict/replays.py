@@ -47,6 +47,16 @@ MIXED = (
     "a tuple that failed came again by its id with the values of another one, {how}: those of the first are lost (is "
     "an id given again while its first tuple may still fail?)"
 )
+OVERTAKEN = (
+    "it emits again what failed, but for the {lost} tuples that failed when one of those emitted behind them was "
+    "acked: they are lost (does an ack forget all tuples before its own?)"
+)
+TWICE = (
+    "it emits a tuple twice for one fail, {id} for example: its bolts get it once too often (is it emitted by `fail`, "
+    "and again by the next `next`?)"
+)
+CALLS_BEHIND = 10
+"""Calls of next behind a fail of one among many, in which it could have come again."""
 MOST_OF_VALUES = 50
 """Characters of the values that a note shows."""
 _DISOWNS = re.compile(
@@ -64,6 +74,8 @@ class Replays:
     conversation with most of them in which none failed, and `pause`: its longest pause between two of them; `stopped`:
     how many had failed, and how many it had emitted in how long a silence, in one where all did until it stopped.
     `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came again with others.
+    `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one of them did.
+    `twice`: the id of one that came again twice for one fail.
     """
 
     def __init__(self) -> None:
@@ -74,7 +86,8 @@ class Replays:
         self.alike: set[bytes] = set()
         self.recurring: set[bytes] = set()
         self.stopped: tuple[int, int, float] | None = None
-        self.disowned = ""
+        self.disowned = self.twice = ""
+        self.overtaken: int | None = 0
 
     def without_contradiction(self, subject: SubjectResult) -> SubjectResult:
         """A case's result without the note that it gives no ids, if it gave some in another case."""
@@ -87,6 +100,9 @@ class Replays:
             return ()
         notes = [DISOWNS.format(words=head(self.disowned, MOST_WORDS))] if self.disowned else []
         notes += [MIXED.format(how=self.mixed)] if self.mixed else []
+        notes += [TWICE.format(id=self.twice)] if self.twice else []
+        if self.replayed and (self.overtaken or 0) >= FAILED_FOR_GOOD:
+            notes.append(OVERTAKEN.format(lost=self.overtaken))
         if self.stopped is not None:
             failed, emitted, silent = self.stopped
             if emitted < self.acked and silent > MUCH_LONGER * self.pause:
@@ -104,6 +120,10 @@ class ReplayWatch:
         self._emitted: dict[str, bytes] = {}
         self._failed: dict[str, bytes] = {}
         self._calls: dict[str, int] = {}
+        self._order: dict[str, int] = {}
+        self._newest_acked = 0
+        self._overtaken: set[str] = set()
+        self._again: dict[str, tuple[str, bytes]] = {}
         self._values: dict[bytes, str] = {}
         self._brought = ""
         self._emits = self._acks = self._fails = self._vain = 0
@@ -124,6 +144,7 @@ class ReplayWatch:
             return
         values = msgspec.json.encode(emit.values, enc_hook=as_raw)
         key = key_of(emit.id) if emit.id is not None else ""
+        self._came_again(key, (emit.stream, values), emit.id)
         run, by_id = self._run, key in self._failed
         run.replayed = run.replayed or (by_id and not _by_chance(emit.id))
         if by_id and values != self._failed[key] and self._values.get(values, key) != key:
@@ -140,20 +161,38 @@ class ReplayWatch:
                 run.pause = max(run.pause, now - self._last)
             self._emits, self._vain, self._last = self._emits + 1, 0, now
 
+    def _came_again(self, key: str, told: tuple[str, bytes], id_: Json) -> None:
+        """See whether a tuple that failed comes again, or once more than it failed; `told`: its stream and values."""
+        run = self._run
+        if key in self._overtaken:
+            run.overtaken = None
+        if key and self._again.get(key) == told and not run.twice:
+            run.twice = shown(id_)
+        if key in self._failed and key not in self._emitted:
+            self._again[key] = told
+        self._order[key] = len(self._order)
+
     def _commanded(self, said: SpoutCommand, now: float) -> None:
         key = key_of(said.id)
         self._brought = str(said.id) if said.command in {"ack", "fail"} and key in self._emitted else ""
         if said.command == "fail":
             self._fails += 1
+            self._again.pop(key, None)
             if key in self._emitted:
                 self._failed[key], self._calls[key] = self._emitted.pop(key), 0
+                self._overtaken.update({key} if self._order[key] < self._newest_acked else ())
         elif said.command == "ack":
             self._acks += 1
+            self._again.pop(key, None)
+            self._newest_acked = max(self._newest_acked, self._order.get(key, 0))
             self._emitted.pop(key, None)
         elif said.command == "next":
             for each in self._calls:
                 self._calls[each] += 1
             self._run.lost += sum(calls == CALLS for calls in self._calls.values())
+            if self._run.overtaken is not None:
+                late = (self._calls[key] == CALLS_BEHIND and key not in self._emitted for key in self._overtaken)
+                self._run.overtaken += sum(late)
             self._vain += 1
             if self._vain >= IN_VAIN and self._fails and not self._acks:
                 self._run.stopped = (self._fails, self._emits, now - self._last)
