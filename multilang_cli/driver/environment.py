@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 TOPOLOGY = "topology.environment"
 """The key of conf with variables for the worker (``BasicContainer.launch``)."""
 _LIBRARIES = "LD_LIBRARY_PATH"
+_LANGUAGES = {"JVM": "java"}
+"""Languages of switches that causes know by another name."""
 
 
 class WorkerEnvironment(msgspec.Struct, frozen=True):
@@ -41,18 +43,21 @@ def worker_environment(
     inherited: Mapping[str, str] | None = None,
     how_to_keep: str = "--env NAME keeps it",
     storm: str = "",
+    language: str = "",
 ) -> WorkerEnvironment:
     """Work out the environment of a component.
 
     `additions`: what its topology gives to ``ShellBolt.setEnv``. `conf`: the topology's; its ``topology.environment``
     is that of the worker. `keep`: names of variables that stay as they are inherited. `inherited`: by default that of
     this process. `how_to_keep`: how the user says which to keep, "" if that can't be said. `storm`: the version that is
-    played, "" for the newest: not every one hands on what the topology has.
+    played, "" for the newest: not every one hands on what the topology has. `language`: of the component, where it is
+    known: of switches that mean nothing to it, none is told.
     """
     variables = dict(caller_environment() if inherited is None else inherited)
     known = load_environment()
     missing = [f"--env {name}: there is no such variable here" for name in keep if name not in variables]
-    taken = list(_without_switches(variables, known.switches, keep))
+    gone = list(_without_switches(variables, known.switches, keep))
+    taken = [told for switch, told in gone if _means_something(switch, language)]
     worker, ignored = _of_worker(conf or {}, storm, known.topology)
     notes = [*missing, *ignored, *_with_locale(variables, known, {*keep, *worker, *additions})]
     if taken:
@@ -93,15 +98,23 @@ def caller_environment() -> dict[str, str]:
     return variables
 
 
-def _without_switches(variables: dict[str, str], switches: Collection[Switch], keep: Collection[str]) -> Iterator[str]:
-    """Take switches out of `variables`; what was taken, each with its effect."""
+def _means_something(switch: Switch, language: str) -> bool:
+    """True if a component in `language` may heed it; a shell's script starts programs in any."""
+    of = _LANGUAGES.get(switch.language, switch.language.lower())
+    return language in {"", "shell", of} or switch.language == "any"
+
+
+def _without_switches(
+    variables: dict[str, str], switches: Collection[Switch], keep: Collection[str]
+) -> Iterator[tuple[Switch, str]]:
+    """Take switches out of `variables`; what was taken, each with its effect in words."""
     for switch in switches:
         value = variables.get(switch.name)
         if value is None or switch.name in keep:
             continue
         if not switch.words:
             del variables[switch.name]
-            yield f"{switch.name} ({switch.effect})"
+            yield switch, f"{switch.name} ({switch.effect})"
             continue
         words = [word for word in re.split(f"[{re.escape(switch.between)}]+", value) if word]
         rest = [word for word in words if not any(re.fullmatch(each, word) for each in switch.words)]
@@ -110,7 +123,7 @@ def _without_switches(variables: dict[str, str], switches: Collection[Switch], k
             if not rest:
                 del variables[switch.name]
             gone = " ".join(word for word in words if word not in rest)
-            yield f"{gone} of {switch.name} ({switch.effect})"
+            yield switch, f"{gone} of {switch.name} ({switch.effect})"
 
 
 def _with_locale(variables: dict[str, str], known: WorkerDefaults, said: Collection[str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from multilang_cli.protocol.words.verdicts import StormVersion
 from multilang_cli.subject.options import Component, RunOptions
 from multilang_cli.subject.profiles import profile_of
 from multilang_cli.subject.samples import samples_of
+from multilang_cli.subject.source.sources import source_of
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.wire.context import Sample
@@ -67,6 +68,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
             keep=component.keep_env,
             how_to_keep=how_to_keep,
             storm=version.id,
+            language=source_of(component.command, cwd, "bolt").language if component.command else "",
         )
         return cls(
             component=component,
