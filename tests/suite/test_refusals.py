@@ -85,6 +85,20 @@ def test_silence_at_the_first_made_up_tuple_says_nothing(tmp_path: Path) -> None
     assert subject.reason.startswith("it falls silent at a made-up tuple; give a sample")
 
 
+@pytest.mark.parametrize(
+    ("deed", "verdict"),
+    [
+        ("if '\\\\' in json.dumps(tup['tuple'], ensure_ascii=False): continue", "warn"),
+        ("if tup['tuple'] != ['snow white and the seven dwarfs']: continue", "skip"),
+    ],
+    ids=["of texts with escapes", "of all other texts"],
+)
+def test_silence_at_texts_with_escapes_alone_is_no_refusal(tmp_path: Path, deed: str, verdict: str) -> None:
+    (subject,) = played(tmp_path, f"import json\n    {deed}", "bolt.emit.unicode").subjects
+    assert subject.verdict == verdict
+    assert subject.reason.startswith("it does not take text of our making") is (verdict == "skip")
+
+
 def test_fields_that_were_told_are_not_asked_for_again(tmp_path: Path) -> None:
     result = played(tmp_path, '{}["user"]', "bolt.settle.once", sources=(InputSource("a", fields=("x",)),))
     (subject,) = result.subjects

@@ -201,6 +201,25 @@ def test_who_fails_some_samples_of_an_exception_is_warned_of(last: str, verdict:
         assert [each.headline for each in subject_of(judged, (), settling.failing).causes] == [judged.reason]
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ((of("1", "a b", 1), Ack("1"), of("2", "a b", 1), Fail("2")), True),
+        ((of("1", "a b", 1), Ack("1"), of("2", "c d", 2), Fail("2")), False),
+        ((of("1", "a b", 1), Fail("1"), of("2", "a b", 1), Fail("2"), of("3", "c d", 2), Ack("3")), False),
+    ],
+)
+def test_a_sample_that_is_acked_and_failed_is_told(said: Any, told: bool) -> None:
+    samples = [Sample(values, "source", "default") for values in PAIR]
+    whole = Settling()
+    whole.add(fed(FedTuples(samples), *said))
+    notes = whole.notes(Component(name="b", command=("b",), kind="bolt", samples=PAIR))
+    assert (
+        any(note.startswith('it fails a sample that it acked before, in one conversation: ["a b",1]') for note in notes)
+        is told
+    )
+
+
 def test_others_are_fed_between_equal_ones_in_their_order() -> None:
     samples = [Sample(["a"]), Sample(["b"]), Sample(["a"]), Sample(["c"])]
     message = TupleMsg(samples[1].component, ["b"], 2, samples[1].stream, "1")

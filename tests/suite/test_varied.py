@@ -96,6 +96,27 @@ def test_a_tuple_that_it_can_not_take_is_told(
 
 
 @pytest.mark.component
+@pytest.mark.parametrize("samples", [(["text"],), ()], ids=["declared", "made up"])
+def test_a_long_text_that_is_never_settled_is_a_warning(tmp_path: Path, samples: Any) -> None:
+    subject = bolt(tmp_path, "if len(str(tup['tuple'][0])) > 99_999: continue", *samples)
+    options = msgspec.structs.replace(subject.options, include=("bolt.settle.once",))
+    passed = run_suite(msgspec.structs.replace(subject.component, samples=(["text"],)), options)
+    whole = msgspec.structs.replace(passed, selection=msgspec.structs.replace(passed.selection, include=()))
+    result = with_near_samples(subject, whole)
+    assert (result.exit_code, result.counts["warn"]) == (0, 1)
+    (cause,) = result.subjects[-1].causes
+    assert cause.id == "line-too-long"
+    assert "it loses a message of 300," in cause.headline
+
+
+@pytest.mark.component
+def test_what_goes_wrong_with_an_empty_text_is_told_of_a_bolt_without_samples(tmp_path: Path) -> None:
+    near = fed_near_samples(bolt(tmp_path, "if not tup['tuple'][0]: say('no JSON\\nend\\n')"))
+    assert near.wrong.startswith('fed [""], made up, ')
+    assert near.fed == 0
+
+
+@pytest.mark.component
 @pytest.mark.parametrize(
     ("deed", "declared"),
     [

@@ -13,7 +13,7 @@ from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.words.shortening import shown
 from multilang_cli.reports.counting import counted
-from multilang_cli.subject.samples import samples_of, sources_of
+from multilang_cli.subject.samples import has_samples, samples_of, sources_of
 from multilang_cli.subject.source.sources import lines_of, source_of
 from multilang_cli.suite.probing.asking import started
 from multilang_cli.suite.probing.taken import LOOKED_FOR
@@ -40,15 +40,15 @@ VARIED = 3
 """Samples that are varied, the first."""
 LONG_TEXT = 300_000
 """Characters of a long text: more than the pipes to and from a child process take."""
+_LONG_ID, _LONG_TITLE = "long-text", f"takes a text of {LONG_TEXT:,} characters"
+_LEFT_OPEN = "tuple-unsettled"
 _WRITTEN_OUT = 60
 """Characters of the values that are written as an option."""
 _WORDS = re.compile(r"[^\W\d_][\w\s.,;:!?'-]*")
 """A text that is none of a number, a date, an address or a document: those may be asked for."""
 _NUMBER = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d_]*")
 """A text that is read as a number, maybe with a unit: where none was measured, programs write nan."""
-_NOT_TAKEN = (
-    "fed {values}, made up from a sample, {headline}{where}; if such a tuple can come, {how} shows it whole{more}"
-)
+_NOT_TAKEN = "fed {values}, made up{near}, {headline}{where}; if such a tuple can come, {how} shows it whole{more}"
 _ALL_TAKEN = (
     "also fed {count} made up from its samples, a value of each empty, spoiled, null or long: nothing went wrong"
 )
@@ -103,11 +103,13 @@ def varied(samples: Iterable[Sample]) -> Iterator[Sample]:
 class NearSamples(NamedTuple):
     """A bolt fed with tuples near its samples. `fed`: how many; `wrong`: a note on the first it can't take, "" if none.
 
-    Nobody said that they come, so that is no failure.
+    Nobody said that they come, so that is no failure. `lost`: what is seen of a long text whose tuple it never settles:
+    who does not want one would fail it.
     """
 
     fed: int
     wrong: str = ""
+    lost: SubjectResult | None = None
 
     def notes(self, others: Iterable[str]) -> tuple[str, ...]:
         """The notes of a run with that of this: first what goes wrong, last that nothing does."""
@@ -118,20 +120,29 @@ class NearSamples(NamedTuple):
 
 def fed_near_samples(checked: Subject) -> NearSamples:
     """Feed such tuples, each to a process of its own. Raises LaunchError if it can't be started."""
-    samples = samples_of(checked.component)
+    samples, declared = samples_of(checked.component), has_samples(checked.component)
     if len(sources_of(checked.component)) > 1 or _met(checked, samples[0]) is not None:
         return NearSamples(0)
     if _awaits_ticks(checked) and (met := _met(checked, samples[0], tick=True)) is not None:
         return NearSamples(0, _AT_A_TICK.format(headline=_headline(met), where=_where(met)))
     until = time.monotonic() + LOOKED_FOR
-    fed, wrong = 0, []
+    fed, wrong, lost = 0, [], None
     for sample in varied(samples):
         if time.monotonic() > until:
             break
         fed += 1
-        if (met := _met(checked, sample)) is not None:
+        if (met := _met(checked, sample)) is None:
+            continue
+        if _is_long(sample) and {each.rule for each in met.findings} == {_LEFT_OPEN}:
+            lost = msgspec.structs.replace(met, id=_LONG_ID, title=_LONG_TITLE, verdict="warn")
+        else:
             wrong.append((sample, met))
-    return NearSamples(fed, _told(*wrong[0], len(wrong) - 1) if wrong else "")
+    told = _told(*wrong[0], len(wrong) - 1, near=" from a sample" if declared else "") if wrong else ""
+    return NearSamples(fed if declared else 0, told, lost)
+
+
+def _is_long(sample: Sample) -> bool:
+    return any(isinstance(value, str) and len(value) >= LONG_TEXT for value in sample.values)
 
 
 def _awaits_ticks(checked: Subject) -> bool:
@@ -181,10 +192,11 @@ def _where(met: SubjectResult) -> str:
     return f" ({place.file}:{place.line})" if place else ""
 
 
-def _told(sample: Sample, met: SubjectResult, more: int) -> str:
+def _told(sample: Sample, met: SubjectResult, more: int, *, near: str) -> str:
     written = json.dumps(sample.values, ensure_ascii=False)
     return _NOT_TAKEN.format(
         values=shown(sample.values),
+        near=near,
         headline=_headline(met),
         where=_where(met),
         how=f"--tuple '{written}'" if len(written) <= _WRITTEN_OUT and "'" not in written else "--tuples FILE",

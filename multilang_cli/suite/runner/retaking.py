@@ -12,7 +12,7 @@ from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.grouping import troubles_of
 from multilang_cli.reports.model import TakenTuple
-from multilang_cli.reports.verdict import label_of, word_of
+from multilang_cli.reports.verdict import conclude, label_of, word_of
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.suite.probing.taken import taken_tuple
@@ -85,19 +85,22 @@ def _played(
 
 
 def with_near_samples(subject: Subject, result: RunResult) -> RunResult:
-    """The result of a bolt that passes, with a note on how it took tuples near its samples."""
+    """The result of a bolt that passes, with how it took tuples near its samples, or near the one that was made up."""
     component = subject.component
     asked_for = (
         result.exit_code == ExitCode.CONFORMANT
         and result.complete
         and not (result.selection.include or result.selection.exclude)
     )
-    if not (asked_for and has_samples(component)) or component.testee or component.kind != "bolt":
+    if not asked_for or component.testee or component.kind != "bolt":
         return result
     try:
         near = fed_near_samples(subject)
     except (KeyboardInterrupt, LaunchError):
         return result
+    if near.lost is not None:
+        subjects = (*result.subjects, near.lost)
+        result = conclude(msgspec.structs.replace(result, subjects=subjects, untested=()))
     return redactor_of(component).struct(msgspec.structs.replace(result, notes=near.notes(result.notes)))
 
 

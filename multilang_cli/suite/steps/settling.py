@@ -11,7 +11,7 @@ from multilang_cli.protocol.judge.life_rules import NEVER_SETTLED
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
-from multilang_cli.protocol.words.shortening import shown
+from multilang_cli.protocol.words.shortening import head, shown
 from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Judgement
@@ -34,6 +34,12 @@ AT_HEARTBEATS = (
     "it settles what it was fed last only when a heartbeat comes, up to a second later: flush stdout behind each ack, "
     "unless that is meant"
 )
+CHANGED = (
+    "it fails a sample that it acked before, in one conversation: {values} (does something go on from one tuple to the "
+    "next: a file that is read on, a cursor, a counter?)"
+)
+MOST_OF_SAMPLE = 60
+"""Characters of a sample that a note shows."""
 UNEVEN = (
     "it emits tuples of {counts} values to the stream {stream!r}: a stream has one number of fields, and Storm refuses "
     "all that have another (say which is right, and have it judged: --stream {stream}:FIELDS)"
@@ -90,7 +96,7 @@ class FedTuples:
     `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none. `arities`:
     by stream, how many values what it emitted of a sample, or as a spout, had. `woken`: of the last settled, True if
     that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `emits`: by stream,
-    what was emitted there first, for its user to look at.
+    what was emitted there first, for its user to look at. `fates`: by values of a sample, whether it failed: both.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -103,6 +109,7 @@ class FedTuples:
         self.emits: dict[str, str] = {}
         self.woken: bool | None = None
         self._beat = -inf
+        self.fates: dict[bytes, set[bool]] = {}
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._latest = 0
         self._began: float | None = None
@@ -180,6 +187,7 @@ class FedTuples:
         self.failed += failed
         self.acked += not failed
         if fed.is_sample:
+            self.fates.setdefault(msgspec.json.encode(fed.message.values, enc_hook=as_raw), set()).add(failed)
             self.refused += failed
             self.good += not failed
 
@@ -225,8 +233,8 @@ class Settling:
     for each, in the quickest conversation; `delay`: until one is. `died`: it ended by itself in one of them.
     `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it worked on what it may
     refuse, in vain. `failing`: the first case in which it failed a declared sample. `scant`: as in the first
-    conversation that has one. `woken`: how many conversations ended so; `prompt`: how many did not. `emits`: as in the
-    first conversation that has some.
+    conversation that has one. `changed`: a sample that it acked and failed. `woken`: how many conversations ended so;
+    `prompt`: how many did not. `emits`: as in the first conversation that has some.
     """
 
     def __init__(self) -> None:
@@ -236,6 +244,7 @@ class Settling:
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
         self.emits: dict[str, str] = {}
+        self.changed = ""
         self.failing: SubjectResult | None = None
         self.proof: Proof | None = None
         self.waited_out = self.tried = self.by_value = self.died = self.takes_text = self.overworked = False
@@ -273,6 +282,8 @@ class Settling:
         for stream, counts in feed.arities.items():
             self.arities.setdefault(stream, set()).update(counts)
         self.emits = feed.emits | self.emits
+        changed = (values.decode() for values, fates in feed.fates.items() if len(fates) > 1)
+        self.changed = self.changed or next(changed, "")
         self.woken += feed.woken is True
         self.prompt += feed.woken is False
         if feed.starved:
@@ -291,7 +302,12 @@ class Settling:
         unfollowed = component.testee or component.conf.get(ACKERS) == 0
         unanchored = not unfollowed and self.acked and self.emitted and not self.anchored
         late = self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles
-        told = tuple(note for note, holds in ((UNANCHORED, unanchored), (AT_HEARTBEATS, late)) if holds)
+        notes = (
+            (CHANGED.format(values=head(self.changed, MOST_OF_SAMPLE)), self.changed),
+            (UNANCHORED, unanchored),
+            (AT_HEARTBEATS, late),
+        )
+        told = tuple(note for note, holds in notes if holds)
         return (*uneven, *told)
 
     def _uneven(self) -> tuple[str, ...]:

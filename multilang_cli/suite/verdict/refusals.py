@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.tracebacks import with_last_line
+from multilang_cli.protocol.words.large import plain
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.verdict import Judgement
 from multilang_cli.subject.samples import has_samples
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.causes.model import Cause
     from multilang_cli.driver.session import Session
+    from multilang_cli.protocol.words.messages import Json
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.subject.options import Component
     from multilang_cli.suite.cases.case import Case
@@ -78,6 +81,7 @@ def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding], wat
     lives on without reading its stdin.
     """
     unlike = watch.unlike_a_refusal or _of_no_value(stage) or (watch.open and watch.first_open is None)
+    unlike = unlike or _loses_escapes(stage, findings, watch)
     refusal = None if unlike else _refusal(case, stage)
     wrong = [finding for finding in findings if finding.level != "note" or finding.rule in _OVERFLOWS]
     if refusal is None or stage is None or stage.made_up is None or not wrong:
@@ -91,6 +95,22 @@ def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding], wat
     ended = stage.session.exit
     faulty = ended is not None and ended.signal in _MEMORY_FAULTS
     return Judgement("untestable" if faulty else refusal.verdict, f"{what}: {wrong[0].message}{promise}")
+
+
+def _loses_escapes(stage: Stage | None, findings: Sequence[Finding], watch: Watch) -> bool:
+    """True if it takes plain text of our making, and will never settle the same with escapes: it misreads JSON.
+
+    Who does not want a text acks or fails its tuple.
+    """
+    if stage is None or not stage.trying or any(each.level == "must" for each in findings):
+        return False
+    proven = any(getattr(each.body, "proven", False) for each in watch.events.values())
+    left_open = [plain(fed.message.values) for fed in stage.feed.open.values()]
+    return proven and bool(left_open) and all(map(_has_escapes, left_open))
+
+
+def _has_escapes(values: list[Json]) -> bool:
+    return "\\" in json.dumps(values, ensure_ascii=False)
 
 
 def without_overflows(findings: Sequence[Finding], stage: Stage | None) -> tuple[Finding, ...]:
