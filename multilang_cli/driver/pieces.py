@@ -16,7 +16,7 @@ EMPTY = 0.1
 EDGE = 64
 """Bytes at both ends of a message that are written in the smallest pieces."""
 WOKEN = 0.1
-"""Seconds that it costs a component at most to be woken for a piece: what takes longer is work of its own."""
+"""Seconds that it costs a component at most to be woken for a message: what takes longer is work of its own."""
 BULK = 61
 """Bytes of a piece in between: no multiple of what characters, words and blocks are long."""
 
@@ -30,7 +30,7 @@ class Pieces:
     kept back that the pipe could have taken, not yet given back.
     """
 
-    __slots__ = ("_cut_at", "_empty_since", "_piece_since", "hold", "kept", "piece", "pieced", "to_cut")
+    __slots__ = ("_cut_at", "_empty_since", "_piece_since", "_reads_on", "hold", "kept", "piece", "pieced", "to_cut")
 
     def __init__(self) -> None:
         self.piece = 0
@@ -41,6 +41,7 @@ class Pieces:
         self._cut_at: int | None = None
         self._empty_since: float | None = None
         self._piece_since: float | None = None
+        self._reads_on = False
 
     def cut(self, kind: type[FromStorm], at: int, hold: float = 0.0) -> None:
         """Cut the next message of a kind after `at` bytes: the rest follows when those were read and more is awaited.
@@ -86,17 +87,21 @@ class Pieces:
     def took(self, *, all_of_it: bool) -> None:
         """Note that the pipe took something: if all, the next message begins anew."""
         if all_of_it:
-            self._piece_since = None
+            self._piece_since, self._reads_on = None, False
 
     def _next_piece(self, process: ComponentProcess, buffer: bytearray, written: int) -> int:
         """Bytes of the next piece: more in the plain middle of a long message, where each place is like the others.
 
-        Each piece waits until the component was run, which takes long where the machine is busy.
+        Each piece waits until the component was run, and we were, which takes long where the machine is busy. Who has
+        read the first of them is in the midst of a reading, which Storm's own writing would not make it wait for.
         """
         if process.stdin_unread():
             return 0
         now = time.monotonic()
-        self.kept += min(WOKEN, now - (self._piece_since or now))
+        if self._piece_since is not None:
+            took = now - self._piece_since
+            self.kept += took if self._reads_on else min(WOKEN, took)
+            self._reads_on = True
         self._piece_since = now
         left = len(buffer)
         edge = left <= EDGE or written - left < EDGE
