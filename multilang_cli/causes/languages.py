@@ -72,6 +72,7 @@ _MORE = {
     "perl": (".pm",),
     "javascript": (".ts", ".mts", ".coffee"),
     "csharp": (".cs",),
+    "java": (".kt", ".scala", ".clj", ".groovy"),
     "shell": (".bash",),
     "rust": (".rs",),
     "elixir": (".ex",),

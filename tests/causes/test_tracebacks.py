@@ -424,6 +424,8 @@ def test_a_name_that_is_not_there_is_told_from_the_rest(cause: str, *, expected:
     ("said", "misread"),
     [
         ("bad message: EOF while parsing a value at line 2 column 0", True),
+        ('Error: Error("expected value", line: 1, column: 1)', True),
+        ('Error: Error("missing field `id`", line: 1, column: 9)', False),
         ("bad message: invalid type: null, expected a string at line 1 column 12", False),
         ("called `Result::unwrap()` on an `Err` value: missing field `id` at line 1 column 9, serde_json", False),
     ],

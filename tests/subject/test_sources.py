@@ -52,6 +52,9 @@ def test_a_module_that_python_runs_is_the_program(words: tuple[str, ...], tmp_pa
         (("-cp", ".", "Count"), "Count.java"),
         (("-Xmx1g", "-classpath", "lib/a.jar:classes", "words.Count"), "classes/words/Count.java"),
         (("words.Count",), "src/main/java/words/Count.java"),
+        (("-cp", "classes", "words.CountKt"), "src/main/kotlin/words/Count.kt"),
+        (("-cp", "classes", "words.Count"), "src/main/scala/words/Count.scala"),
+        (("-cp", "src:lib/*", "clojure.main", "-m", "words.count"), "src/words/count.clj"),
     ],
 )
 def test_a_class_that_java_runs_is_the_program(words: tuple[str, ...], file: str, tmp_path: Path) -> None:

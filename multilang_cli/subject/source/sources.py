@@ -44,7 +44,7 @@ _MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _PATH = re.compile(r"(?:\\ |\S)+")
 """A path in a rule for make, its blanks escaped."""
 _MAIN = re.compile(r"func main\(|fn main\(|(?:int|void) main\(|\b(?:void|int|Task(?:<int>)?)\s+Main\s*\(")
-_JAVA_SOURCES = ("src", "src/main/java")
+_JAVA_SOURCES = ("src", "src/main/java", "src/main/kotlin", "src/main/scala")
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 _ELF = b"\x7fELF"
@@ -144,12 +144,21 @@ def _modules(argv: Sequence[str], cwd: Path) -> list[Path]:
 
 
 def _classes(argv: Sequence[str], cwd: Path) -> list[Path]:
-    """The file of the class that Java is told to run: in its class path, or where builds keep sources."""
+    """The file of the class that Java is told to run: in its class path, or where builds keep sources.
+
+    Kotlin names the class of a file's own functions after it, with Kt at its end; what Clojure runs is a namespace.
+    """
     told = (text for flag, text in pairwise(argv) if flag in {"-cp", "-classpath", "--class-path"})
     paths = [cwd / path for path in ":".join(told).split(":") if path]
     folders = [*(cwd / path for path in ("", *_JAVA_SOURCES)), *paths, *(path.parent for path in paths)]
-    names = [f"{word.replace('.', '/')}.java" for word in argv[1:] if _MODULE.fullmatch(word)]
+    named = [word.replace(".", "/") for word in argv[1:] if _MODULE.fullmatch(word)]
+    names = [f"{stem}{suffix}" for word in named for stem, suffix in _files_of_class(word)]
     return [path for name in names for folder in folders if (path := folder / name).is_file()][:1]
+
+
+def _files_of_class(name: str) -> list[tuple[str, str]]:
+    """The files, without and with their suffix, that a class of that name may be compiled from."""
+    return [(name, ".java"), (name.removesuffix("Kt"), ".kt"), (name, ".kt"), (name, ".scala"), (name, ".clj")]
 
 
 _NAMED = {"python": _modules, "java": _classes}
