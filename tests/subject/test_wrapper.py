@@ -17,6 +17,8 @@ WRAPPERS = {
     "own folder": '#!/usr/bin/env bash\nset -e\ncd "$(dirname "$0")"\nexec ruby lib/bolt.rb "$@"\n',
     "braces": '#!/bin/bash\nDIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\nruby -W0 "${DIR}/lib/bolt.rb" "$@"\n',
     "one line": '#!/bin/sh\ncd "$(dirname "$0")" && exec ruby lib/bolt.rb 2>>bolt.log\n',
+    "a filter of lines": "#!/bin/sh\nruby lib/bolt.rb | grep --line-buffered -v '^banner'\n",
+    "a log beside": "#!/bin/sh\nruby lib/bolt.rb | tee bolt.log\n",
     "variables": '#!/bin/sh\nexec env RUBYOPT=-W0 ruby \\\n  "${0%/*}/lib/bolt.rb"\n\n# the end\n',
 }
 
@@ -58,6 +60,7 @@ OWN = {
     "not beside": ["run.sh", "#!/bin/sh\nexec ruby /opt/other/bolt.rb\n"],
     "no shell": ["run.rb", "#!/usr/bin/ruby\nexec 'lib/bolt.rb'\n"],
     "a version manager's shim": ["ruby", '#!/bin/bash\nset -e\nexec "/bin/sh" exec "$program" "$@"\n'],
+    "a filter that holds back": ["run.sh", "#!/bin/sh\nruby lib/bolt.rb | grep -v '^banner'\n"],
     "half a quote": ["run.sh", '#!/bin/sh\nexec ruby "lib/bolt.rb\n'],
 }
 

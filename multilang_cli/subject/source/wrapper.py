@@ -22,6 +22,10 @@ _MOST_SCRIPTS = 3
 _SUBSTITUTED = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\$\{[^{}]*\}|\$\w+")
 """What a shell fills in: in front of a path it is, as a rule, the script's own folder."""
 _ASSIGNED = re.compile(r"\w+=")
+_HOLDS_BACK = re.compile(
+    r"(?<!\|)\|\s*(?:[ef]?grep|sed|tr|cut|[gm]?awk)\b(?![^|]*(?:--line-buffered|--unbuffered|\s-\w*u\b|fflush))"
+)
+"""A filter behind the program that writes its output in blocks: the script is what is wrong then."""
 _HERE = "\0"
 
 
@@ -75,6 +79,8 @@ def _last_command(lines: Sequence[str]) -> list[str]:
     """The words of the last command of a script, without ``exec``, its variables and where it redirects to."""
     joined = "\n".join(lines).replace("\\\n", " ").splitlines()
     last = next((line.strip() for line in reversed(joined) if line.strip() and line.strip()[0] != "#"), "")
+    if _HOLDS_BACK.search(last):
+        return []
     try:
         words = shlex.split(_SUBSTITUTED.sub(_HERE, last.rpartition("&&")[2]), comments=True)
     except ValueError:
