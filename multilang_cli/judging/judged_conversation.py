@@ -16,6 +16,7 @@ from multilang_cli.protocol.judge.coverage import Coverage
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Event, Exited, Gap, Signalled
 from multilang_cli.protocol.words.messages import Handshake
+from multilang_cli.protocol.words.shortening import ends
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.reports.verdict import verdict_of
@@ -40,13 +41,15 @@ MOST_QUOTED = 50
 STDERR_SHOWN = 4096
 """Bytes of a component's last stderr that a result keeps, where something is wrong."""
 UNBOUND = "a JSON Schema of its values computes too long: those behind event {seq} were not held to it"
-_ASIDE = frozenset({"process", "err"})
+_ASIDE = frozenset({"process", "err", "control"})
+_SHOWN_OF_GAP = 100
+"""Characters of what a writer says of a gap that are shown."""
 
 
 class JudgedConversation:
     """One recorded conversation, fed with its events and parts as they are read, and its result.
 
-    `late`: its first parts are missing; `closed`: its last one has its end.
+    `late`: its first parts are missing; `closed`: its last one has its end; if not, its file ends at the byte `stop`.
     `damage`: a loss that its writer did not declare, in a sentence, "" if there is none: it can't pass then.
     """
 
@@ -55,7 +58,10 @@ class JudgedConversation:
         self.path = path
         self.further: list[str] = []
         self.closed = False
+        self.stop = 0
         self.damage = ""
+        self._gap = ""
+        self._gaps = 0
         self._bound = Bound()
         profile = msgspec.structs.replace(header.profile, storm=storm or header.profile.storm)
         try:
@@ -99,6 +105,8 @@ class JudgedConversation:
         """Go on with a part that stands in `path`."""
         self.closed = False
         if header.part > self._part + 1:
+            if self._part:
+                self._declare_gap(f"what stands between parts {self._part} and {header.part} is missing")
             self._take_up(header)
         self._part = header.part
         if path not in {self.path, *self.further}:
@@ -125,7 +133,7 @@ class JudgedConversation:
         self.catch_up()
         last = self._quotes.last or Event(0, 0.0, "control", Gap(""))
         if not isinstance(last.body, Gap):
-            self.feed([Event(last.seq, last.t, "control", Gap(why))])
+            self._judge([Event(last.seq, last.t, "control", Gap(why))], large=False)
 
     def note_damage(self, why: str) -> None:
         """Know that something is missing here which nobody declared."""
@@ -146,6 +154,8 @@ class JudgedConversation:
         for event in [event for event in events if event.channel in _ASIDE]:
             if isinstance(event.body, Exited):
                 self._exit = Exit(code=event.body.code, signal=event.body.signal)
+            elif isinstance(event.body, Gap):
+                self._declare_gap(f"events are missing at {event.seq} ({ends(event.body.why, _SHOWN_OF_GAP)})")
             elif isinstance(event.body, Signalled):
                 self._asked = event.body.asks
             elif event.channel == "err" and not self._asked:
@@ -217,6 +227,19 @@ class JudgedConversation:
         errors = {version: clean(error) for version, error in finding.errors.items()}
         return msgspec.structs.replace(
             finding, message=clean(finding.message), subject=clean(finding.subject), errors=errors
+        )
+
+    def _declare_gap(self, told: str) -> None:
+        """Know of a gap that the recording itself tells of: it is no damage."""
+        self._gap = self._gap or told
+        self._gaps += 1
+
+    @property
+    def declared(self) -> str:
+        """A sentence on the gaps that the recording tells of; "" if there is none."""
+        more = f", and there are {self._gaps - 1} gaps more" if self._gaps > 1 else ""
+        return f"{self.header.conv}: {self._gap}, as it says itself{more}; what needs them is not judged" * bool(
+            self._gap
         )
 
     @property

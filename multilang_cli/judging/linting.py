@@ -17,7 +17,7 @@ from multilang_cli.reports.model import CoverageReport as Exercised
 from multilang_cli.reports.verdict import conclude
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
 from multilang_cli.transcript.line_order import Shipped, ShippedLines
-from multilang_cli.transcript.read import Cut, Damaged, Happened
+from multilang_cli.transcript.read import Cut, Damaged, Happened, Unclosed
 from multilang_cli.transcript.sharing import Broken, lines_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.rulebook import Rulebook
 
-NOT_CLOSED = "the recording was not closed: it has no end line behind event {seq}; what came last may be missing"
+NOT_CLOSED = "the recording was not closed: it has no end line behind event {seq} (from byte {byte} on)"
 MOST_IN_MEMORY = 32
 """Conversations of which events are kept to be quoted: those that were read last."""
 MOST_NOTES = 100
@@ -96,6 +96,8 @@ def _judged(
             conversations[number].begin(entry, path)
         elif isinstance(entry, EndLine):
             conversations[number].closed = True
+        elif isinstance(entry, Unclosed):
+            conversations[number].stop = entry.byte
         elif number < 0 or isinstance(entry, Shipped | Broken):
             unread.note(entry)
         else:
@@ -104,7 +106,7 @@ def _judged(
         each.catch_up()
         # Whose the bytes were that were cut is not known.
         cut = (why for path, why in unread.lost if path in {each.path, *each.further})
-        unclosed = "" if each.closed or open_ended else NOT_CLOSED.format(seq=each.last)
+        unclosed = "" if each.closed or open_ended else NOT_CLOSED.format(seq=each.last, byte=each.stop)
         each.damage = each.damage or next(cut, unclosed)
     return conversations, unread
 
@@ -128,7 +130,8 @@ def _notes(conversations: Sequence[JudgedConversation]) -> list[str]:
     late = [each.header.conv for each in conversations if each.late]
     if late:
         lost.append(f"{some_of(late)}: it begins in the middle; what was found before is not told here")
-    return [*lost, *filter(None, (each.unlisted for each in conversations))]
+    told = [note for each in conversations for note in (each.declared, each.unlisted) if note]
+    return [*lost, *told]
 
 
 class _Recent:

@@ -67,7 +67,11 @@ def _make(transcripts: Sequence[str], output: str | None, bundle: str | None, st
         raise CommandError(f"report: {error}") from None
     except OSError as error:
         raise CommandError(f"report: can't write {bundle or output}: {error.strerror}.") from None
-    remark(f"{', '.join(outputs)}: {result.verdict}")
+    # The page says it too, but who makes it looks here first.
+    lost = next((each.reason for each in result.subjects if each.verdict == "untestable" and each.reason), "")
+    lost = lost or next(iter(result.notes), "")
+    why = f": {lost}" if lost and not result.complete else ""
+    remark(f"{', '.join(outputs)}: {result.verdict}{why}")
 
 
 def _open(opened: str, output: str | None, events: int, *, given: bool) -> None:

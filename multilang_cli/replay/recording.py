@@ -89,10 +89,10 @@ def load(*paths: Path | str, name: str = "") -> JudgedRecording:
     notes = [f"read from its {len(files)} parts"] if len(files) > 1 else []
     damage = transcript.damage
     if not transcript.closed:
-        damage = damage or "it was not closed: it has no end line, and what came last may be missing"
-        notes.append("the recording was not closed; what came last may be missing")
+        damage = damage or f"it was not closed: it has no end line from byte {transcript.stop} on"
+        notes.append(f"the recording was not closed at byte {transcript.stop}; what came last may be missing")
     if transcript.cut is not None:
-        notes.append(f"the recording was cut at line {transcript.cut.line}")
+        notes.append(f"the recording was cut at line {transcript.cut.line} (from byte {transcript.cut.byte} on)")
     notes += transcript.shipped.notes()
     if missing:
         notes.append(missing)

@@ -93,7 +93,14 @@ class Damaged(msgspec.Struct, frozen=True):
         return f"{TranscriptError(self.path, self.line, self.why)} (from byte {self.byte} on)"
 
 
-Entry = Header | Happened | EndLine | Cut | Damaged | Shipped
+class Unclosed(msgspec.Struct, frozen=True):
+    """A file that holds no end line behind the events of `conv`: where it ends, in bytes that were unpacked."""
+
+    conv: str
+    byte: int
+
+
+Entry = Header | Happened | EndLine | Cut | Damaged | Shipped | Unclosed
 """What one line of a transcript says, or several."""
 
 
@@ -109,7 +116,8 @@ class Transcript:
     """One conversation: its first `header`, and its events by iterating, once.
 
     Afterwards `ends` has the end line of each part that was closed, and `cut` what was cut, None if nothing was.
-    `closed`: the last part has its end line. `damage`: the first loss that no writer declared, "" if there is none.
+    `closed`: the last part has its end line; if not, its file ends at `stop`. `damage`: the first loss that no writer
+    declared, "" if there is none.
     `shipped`: its lines that stand twice, or came out of order.
     """
 
@@ -118,6 +126,7 @@ class Transcript:
         self.ends: list[EndLine] = []
         self.cut: Cut | None = None
         self.closed = False
+        self.stop = 0
         self.damage = ""
         self.shipped = ShippedLines()
         self._entries = entries(*paths)
@@ -143,6 +152,8 @@ class Transcript:
                 yield Event(last.seq, last.t, "control", Gap(entry.told))
             elif isinstance(entry, Shipped):
                 self.shipped.count(entry)
+            elif isinstance(entry, Unclosed):
+                self.stop = entry.byte
             elif entry.conv != self.header.conv or entry.part == 1:
                 raise TranscriptError(self.path, 0, f"a second conversation, {entry.conv!r}, where one was expected")
             else:
@@ -254,11 +265,12 @@ class _File:
         self.byte = 0
         self.number = 0
         # A line that can't be read, kept back until the next one tells whether it was cut or is damaged: why, and
-        # whether it has an end.
+        # whether it can't be the beginning of one.
         self._cut: Cut | None = None
         self._why = ""
         self._whole = False
         self._order = LineOrder()
+        self._open: dict[str, None] = {}
 
     def entries(self) -> Iterator[Entry]:
         """The lines of the file."""
@@ -338,8 +350,9 @@ class _File:
             if isinstance(error, msgspec.ValidationError):
                 yield self._damaged(self.number, self._why)
             else:
-                self._whole = text.endswith(b"\n")
-                size += source.skip_line() if source is not None and not self._whole else 0
+                ended = text.endswith(b"\n")
+                size += source.skip_line() if source is not None and not ended else 0
+                self._whole = ended or not _is_begun(text)
                 self._cut = Cut(self.path, self.number, size, self.byte)
                 if not self.here and not _begins_header(text):
                     raise TranscriptError(self.path, self.number, self._why) from None
@@ -379,6 +392,7 @@ class _File:
             yield self._damaged(self._cut.line, self._why, self._cut.byte) if self._whole else self._cut
         if torn is not None:
             yield self._damaged(0, f"what was compressed there is damaged: {torn}")
+        yield from (Unclosed(conv, self.byte) for conv in self._open)
 
     def _one(self, line: EventLine, text: bytes, number: int, byte: int) -> Iterator[Entry]:
         """The event of a line, and before that what is missing there."""
@@ -422,6 +436,7 @@ class _File:
         if conversation is None:
             return self._damaged(number, f"no header of a conversation {line.conv!r} before this line", byte)
         if line.end is not None:
+            self._open.pop(line.conv, None)
             return EndLine(line.conv, line.end)
         try:
             event = conversation.event(line)
@@ -437,6 +452,7 @@ class _File:
         before = self.all.get(header.conv) if header.part > 1 else None
         conversation = reader_of(header, version, before)
         self.all[header.conv] = self.here[header.conv] = conversation
+        self._open[header.conv] = None
         self._order.begin(header.conv, header.part, text)
         return header
 
@@ -457,6 +473,11 @@ def _plain_lines(block: bytes, size: int) -> list[PlainLine] | None:
     except BAD:
         return None
     return lines if len(lines) == size else None
+
+
+def _is_begun(text: bytes) -> bool:
+    """True if a writer may have begun a line so: zeros, which a machine that stopped leaves behind, stand in none."""
+    return text.startswith(b"{") and b"\0" not in text
 
 
 def _begins_header(text: bytes) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.transcript.format import Header, TranscriptError
 from multilang_cli.transcript.line_order import Shipped
-from multilang_cli.transcript.read import Cut, Damaged, Happened, entries
+from multilang_cli.transcript.read import Cut, Damaged, Happened, Unclosed, entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ def lines_of(paths: Iterable[Path | str]) -> Iterator[tuple[int, str, Entry | Br
                     if isinstance(entry, Damaged):
                         hurt = {numbers[entry.conv]} if entry.conv else here
                         yield from ((number, path, entry) for number in sorted(hurt))
-                elif isinstance(entry, Shipped):
+                elif isinstance(entry, Shipped | Unclosed):
                     yield numbers[entry.conv], path, entry
                 else:
                     if isinstance(entry, Header) and (entry.part == 1 or entry.conv not in numbers):

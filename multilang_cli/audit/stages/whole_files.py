@@ -13,7 +13,7 @@ from multilang_cli.audit.line_judge import LineJudge
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
 from multilang_cli.transcript.line_order import Shipped
-from multilang_cli.transcript.read import Cut, Damaged, entries
+from multilang_cli.transcript.read import Cut, Damaged, Unclosed, entries
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -67,7 +67,7 @@ def heard(file: WholeFile, storm: str) -> list[Row] | None:
     rows: list[Row] = []
     try:
         for entry in entries(file.path):
-            if isinstance(entry, EndLine):
+            if isinstance(entry, EndLine | Unclosed):
                 continue
             if isinstance(entry, Cut | Damaged | Shipped) or entry.conv not in file.keys or len(rows) > MOST_ROWS:
                 return None
