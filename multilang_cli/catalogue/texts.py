@@ -20,6 +20,10 @@ MOST_LEVELS = 200
 """Levels of lists and mappings, and parts of a dotted key."""
 LARGEST_TEXT = 64 * 1024 * 1024
 """Bytes of a text."""
+LARGEST_TOML = 4 * 1024 * 1024
+"""Bytes of a TOML text, for which tomllib needs a second each MiB."""
+MOST_JSON_VALUES = 2_000_000
+"""Values and names in a JSON text: each takes up to a hundred bytes, whatever it is in the text."""
 _PIECE = 64 * 1024
 """Bytes that are read at a time: most texts are smaller."""
 
@@ -36,6 +40,7 @@ _TOKEN = re.compile(
 )
 """Strings, to the end of their line where no quote ends them, and comments, which are passed over; brackets; and what
 may be a number."""
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"')
 _TOML_LINE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
@@ -74,7 +79,7 @@ def file_bytes(path: Path) -> bytes:
 
 def toml_value(text: str, name: str) -> dict[str, Any]:
     """The tables of a TOML text, dates as dates. Raises TextError."""
-    check_size(text, name)
+    check_size(text, name, LARGEST_TOML)
     if dotted := _DOTTED.search(text):
         line = text.count("\n", 0, dotted.start()) + 1
         raise TextError(name, line, f"a key of more than {MOST_LEVELS} parts")
@@ -97,6 +102,7 @@ def toml_value(text: str, name: str) -> dict[str, Any]:
 def json_value(text: str, name: str) -> Any:
     """The JSON value of a text. Raises TextError."""
     check_size(text, name)
+    _check_count(text, name)
     # Of one line, the name alone says where.
     lines = text if "\n" in text else ""
     try:
@@ -115,10 +121,20 @@ def json_value(text: str, name: str) -> Any:
     return value
 
 
-def check_size(text: bytes | str, name: str) -> None:
+def check_size(text: bytes | str, name: str, most: int = LARGEST_TEXT) -> None:
     """Raise TextError for a text that is too long to be read."""
-    if len(text) > LARGEST_TEXT:
-        raise TextError(name, None, f"it is larger than {LARGEST_TEXT // 2**20} MiB, which is all that is read")
+    if len(text) > most:
+        raise TextError(name, None, f"it is larger than {most // 2**20} MiB, which is all that is read")
+
+
+def _check_count(text: str, name: str) -> None:
+    """Raise TextError for a JSON text of more values than are built: small ones take many times their size."""
+    if _count(text) > MOST_JSON_VALUES and _count(_STRING.sub("", text)) > MOST_JSON_VALUES:
+        raise TextError(name, None, f"it holds more than {MOST_JSON_VALUES:,} values, which is all that is read")
+
+
+def _count(text: str) -> int:
+    return sum(map(text.count, "[{,:"))
 
 
 def _line(text: str) -> int | None:

@@ -21,7 +21,7 @@ else:
 MOST_VALUES = 500_000
 """Values in a text, aliases written out."""
 
-_OPENERS = b"[{-:?"
+_OPENERS = b"[{-:?,"
 
 
 def yaml_value(data: bytes | str, name: str) -> Any:

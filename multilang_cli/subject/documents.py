@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import yaml
 
 from multilang_cli.catalogue.texts import LARGEST_TEXT, TextError, file_text, json_value, toml_value
-from multilang_cli.catalogue.yaml_texts import lines_of, yaml_value
+from multilang_cli.catalogue.yaml_texts import check_bounds, lines_of, yaml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,12 +24,19 @@ class DocumentError(ValueError):
     """A file that can't be read: the message names it, the line where known, and what is wrong."""
 
 
-class Document(msgspec.Struct, frozen=True):
-    """A value, and where it stands: `lines` by JSON pointer, the value's own under ""."""
+class Document:
+    """A value, and where it stands: in the line `number`, or in a `text` of which it is all; "" if that is unknown."""
 
-    path: str
-    value: Any
-    lines: dict[str, int] = {}
+    def __init__(self, path: str, value: Any, *, number: int | None = None, text: str = "") -> None:
+        self.path = path
+        self.value = value
+        self._number = number
+        self._text = text
+
+    @cached_property
+    def lines(self) -> dict[str, int]:
+        """The line of every value by JSON pointer, its own under "": looked for where one is asked for."""
+        return _lines(self._text) if self._number is None else {"": self._number}
 
     def place(self, pointer: str) -> str:
         """File and line of the value at a JSON pointer, or of what holds it; the file alone if not known."""
@@ -43,11 +50,11 @@ def documents(path: str) -> Iterator[Document]:
     suffix = "" if path == "-" else Path(path).suffix.lower()
     text = _text(path)
     if suffix not in LINES:
-        yield Document(path, parse(text, suffix, path), {} if suffix == ".toml" else _lines(text))
+        yield Document(path, parse(text, suffix, path), text="" if suffix == ".toml" else text)
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield Document(path, parse(line, ".json", f"{path}:{number}"), {"": number})
+            yield Document(path, parse(line, ".json", f"{path}:{number}"), number=number)
 
 
 def parse(text: str, suffix: str, name: str) -> Any:
@@ -79,8 +86,9 @@ def _text(path: str) -> str:
 
 
 def _lines(text: str) -> dict[str, int]:
-    """The line of every value by JSON pointer; empty where it can't be told."""
+    """The line of every value by JSON pointer; empty where it can't be told, or takes too long."""
     try:
-        return lines_of(text)
+        check_bounds(text)
+        return lines_of(text) if text else {}
     except (yaml.YAMLError, RecursionError):
         return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
@@ -11,10 +12,14 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue.texts import TextError, _line, json_value, toml_value
 from multilang_cli.catalogue.yaml_texts import yaml_value
+from multilang_cli.subject.documents import documents
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.flux.substitution import Substitution
 from multilang_cli.topology.flux.yaml_tree import load
 from tests.test_hostile_texts import cpu_bound
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 READ = {"yaml": yaml_value, "toml": toml_value, "json": json_value}
 DEEP = "[" * 200_000 + "]" * 200_000
@@ -40,6 +45,9 @@ REFUSED = [
     ("yaml", "[1, 2]: 3", "f:1: no YAML: a key must be a string"),
     ("yaml", "a: \x00", "f: no YAML: control characters are not allowed at position 3"),
     ("yaml", "a: [1", "f:2: no YAML: did not find expected ',' or ']'"),
+    ("yaml", "a: [" + "1," * 500_001 + "1]", "f:1: no YAML: more than 500,000 values, aliases written out"),
+    ("toml", "# " + "x" * 2**22, "f: it is larger than 4 MiB, which is all that is read"),
+    ("json", "[" + "[]," * 1_000_000 + "1]", "f: it holds more than 2,000,000 values, which is all that is read"),
     ("toml", f"a = {DEEP}", "f:1: nested too deep: more than 200 levels"),
     ("toml", "b = 1\na = " + "[" * 201 + "]" * 201, "f:2: nested too deep: more than 200 levels"),
     ("toml", "b = 1\n[" + ".".join(["a"] * 20_000) + "]", "f:2: a key of more than 200 parts"),
@@ -66,6 +74,17 @@ REFUSED = [
 def test_what_can_do_harm_is_refused_with_its_place(notation: str, text: str, why: str) -> None:
     with pytest.raises(TextError, match=f"^{re.escape(why)}"):
         READ[notation](text, "f")
+
+
+def test_what_stands_in_a_string_is_no_value() -> None:
+    assert json_value(json.dumps([",:[" * 700_000, '\\"']), "f") == [",:[" * 700_000, '\\"']
+
+
+def test_lines_of_many_values_are_not_looked_for(tmp_path: Path) -> None:
+    path = tmp_path / "many.json"
+    for count, place in ((2, f"{path}:2"), (500_001, str(path))):
+        path.write_text("[\n" + "1," * count + "1]")
+        assert [each.place("/1") for each in documents(str(path))] == [place]
 
 
 def test_what_is_read_is_what_json_says() -> None:
