@@ -18,6 +18,8 @@ HIDDEN = "***"
 _NO_SPACE = "\0"
 """What stands for a space in a word: no word of a command has one."""
 _NOTHING = (None, "", True, False)
+_SAYS_NAME = ("name", "key")
+"""Keys that hold the name of a setting, where its `value` stands beside them: in lists of variables."""
 _NAMES, _NAME = 2_048, 128
 """Names that are remembered, and characters of each: every task of a topology is told the same conf."""
 
@@ -52,11 +54,19 @@ def _hidden(key: str, value: Any, names: re.Pattern[str] | None, found: Found) -
     if isinstance(value, str):
         return hide(value, "settings", lambda _, secret: found.setdefault(key, []).append(secret))
     if isinstance(value, dict):
-        return {name: _hidden(name, item, names, found) for name, item in value.items()}
+        told_by = _named(value)
+        return {name: _hidden(told_by(name), item, names, found) for name, item in value.items()}
     if isinstance(value, list):
         items = hide_words(value, lambda _, secret: found.setdefault(key, []).append(secret))
         return [_hidden("", item, names, found) for item in items]
     return value
+
+
+def _named(value: Mapping[str, Any]) -> Callable[[str], str]:
+    """The names by which the items of a mapping are secret: their keys, or what stands beside a `value`."""
+    said = [value[each] for each in _SAYS_NAME if "value" in value and isinstance(value.get(each), str)]
+    names = {"value": said[0], **dict.fromkeys(_SAYS_NAME, "")} if said else {}
+    return lambda key: names.get(key, key)
 
 
 def without_secrets(conf: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,7 +120,7 @@ def hide_words(words: Sequence[Any], tell: Callable[[str, str], object] | None =
                 tell(option, word)
         else:
             clean = hide(word, "settings", tell)
-            lead = program if word.startswith("-") else before
+            lead = program if word.startswith("-") else before and f"{program} {before}"
             shown.append(_behind(lead, word, tell) if clean == word else clean)
         option = word if isinstance(word, str) and _is_option(word) else ""
         before = word if isinstance(word, str) and word.startswith("-") else ""

@@ -58,6 +58,20 @@ _CONF = (
     ("http.auth", "Token {}"),
     ("note.scheme", "Authorization: GenieKey {}"),
     ("mysql.line", "mysql -u root -p {}"),
+    ("json.within.json", '{{"a": "{{\\"password\\": \\"{}\\"}}"}}'),
+    ("written.by.ruby", '{{:password=>"{}"}}'),
+    ("written.by.python", "connect(host='h', password=b'{}')"),
+    ("written.by.go", "main.Conf{{User:u Password:{} Port:1}}"),
+    ("written.by.hadoop", "<property><name>db.password</name><value>{}</value></property>"),
+    ("xml", "<db><password>{}</password></db>"),
+    ("ini", "[default]\naws_secret_access_key = {}\n"),
+    ("netrc", "machine h login u password {}"),
+    ("sql", "ALTER USER u WITH PASSWORD '{}'"),
+    ("curl", "curl -H 'X-Api-Key: {}' h"),
+    ("curl.cookie", "curl -H 'Cookie: JSESSIONID={}' h"),
+    ("pgp", "-----BEGIN PGP PRIVATE KEY BLOCK-----\n{}\n-----END PGP PRIVATE KEY BLOCK-----"),
+    ("redis", "redis-cli -a {} ping"),
+    ("single.dash", "bolt -password {} -x"),
 )
 _ENV = (
     ("DB_PASSWORD", "{}"),
@@ -79,6 +93,10 @@ _USERINFO = (
     ("conf", "oracle.url", "jdbc:oracle:thin:scott/{}@//db:1521/x"),
     ("env", "DATABASE_URL", "postgres://u:{}@db/x"),
     ("env", "HTTPS_PROXY_X", "http://u:{}@proxy:3128"),
+    ("conf", "mongo.uri", "mongodb+srv://u:{}@h/x"),
+    ("conf", "git.url", "https://{}:x-oauth-basic@github.com/o/r"),
+    ("conf", "blob.url", "https://a.blob.core.windows.net/c?sv=2020&sig={}&se=2"),
+    ("conf", "hook.url", "https://hooks.slack.com/services/T0/B0/{}"),
     ("argv", "--broker", "amqp://guest:{}@mq:5672"),
     ("argv", "https://u:{}@h/plain", ""),
 )
@@ -101,6 +119,7 @@ _NESTED: tuple[tuple[str, Any], ...] = (
     ("pools", [{"user": "a", "password": "{}"}, {"user": "b", "password": "{}"}]),
     ("credentials", {"left": "{}", "right": ["{}"]}),
     ("listed", ["--token", "{}"]),
+    ("variables", [{"name": "DB_PASSWORD", "value": "{}"}, {"key": "api.token", "value": "{}"}]),
 )
 _ISSUED = (
     ("github", "ghp_" + "aB3" * 12),

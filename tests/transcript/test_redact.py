@@ -27,7 +27,7 @@ from multilang_cli.topology.engine.workers import StderrFile
 from multilang_cli.transcript import redact
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.redact import Redactor, redacted
-from multilang_cli.transcript.secrets import hide
+from multilang_cli.transcript.secrets import hide, hide_words
 from tests.recording import HEADER, PID, PROFILE, events_of, written
 from tests.results import TWICE, result
 
@@ -370,6 +370,27 @@ def test_a_shape_hides_its_examples_and_nothing_else(shape: Shape) -> None:
 def test_nothing_is_hidden_because_it_is_long_or_speaks_of_secrets(text: str) -> None:
     assert hide(text, "settings") == text
     assert redacted({"some.setting": text, "list": [text]}) == ({"some.setting": text, "list": [text]}, {})
+
+
+@pytest.mark.parametrize("says", ["name", "key"])
+def test_the_name_of_a_value_may_stand_beside_it(says: str) -> None:
+    settings = {"env": [{says: "DB_PASSWORD", "value": SECRET}, {says: "LEVEL", "value": "info", "password": SECRET}]}
+    clean, found = redacted(settings)
+    hidden = [{says: "DB_PASSWORD", "value": "***"}, {says: "LEVEL", "value": "info", "password": "***"}]
+    assert (clean, found) == ({"env": hidden}, {"DB_PASSWORD": [SECRET], "password": [SECRET]})
+
+
+@pytest.mark.parametrize(
+    ("words", "hidden"),
+    [
+        (["redis-cli", "-a", SECRET], ["redis-cli", "-a", "***"]),
+        (["/usr/bin/mysql", "-p", SECRET], ["/usr/bin/mysql", "-p", "***"]),
+        (["mkdir", "-p", SECRET], ["mkdir", "-p", SECRET]),
+        (["bolt", "-a", SECRET], ["bolt", "-a", SECRET]),
+    ],
+)
+def test_a_word_behind_an_option_is_secret_by_its_program(words: list[str], hidden: list[str]) -> None:
+    assert hide_words(words) == hidden
 
 
 @pytest.mark.parametrize("key", ["id", "stream", "anchors", "task"])
