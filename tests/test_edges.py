@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -25,7 +26,7 @@ from multilang_cli.tap.wrapper import write as write_wrapper
 from multilang_cli.terminal.fault import report_fault
 from multilang_cli.transcript.archives import LEAST_BYTES
 from multilang_cli.transcript.private import open_afresh
-from tests.command import BOLT, ROOT, mlcheck
+from tests.command import BOLT, MUTANT_BOLT, ROOT, mlcheck
 from tests.pages import TWICE
 from tests.pages import recorded as transcript
 
@@ -222,6 +223,20 @@ def test_the_tables_of_an_audit_are_their_owners_alone(tmp_path: Path) -> None:
         assert oct(stat.S_IMODE((tmp_path / "audit").stat().st_mode)) == "0o700"
 
 
+def without_room(*words: str, cwd: Path, room: int = 0) -> subprocess.CompletedProcess[str]:
+    """A command that can write no more than a few bytes to any file, as on a full disk."""
+    limited = f"import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room})); "
+    limited += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    return subprocess.run(
+        [sys.executable, "-c", limited, "-m", "multilang_cli", *words],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.mark.component
 @pytest.mark.parametrize(
     ("words", "where"),
@@ -239,20 +254,48 @@ def test_a_file_that_can_no_longer_be_written_is_named(words: tuple[str, ...], w
     recorded = transcript(tmp_path / "twice.ndjson", TWICE)
     (tmp_path / "resources").mkdir()
     shutil.copy(BOLT, tmp_path / "resources")
-    command = [sys.executable, "-m", "multilang_cli", *(word.format(recorded) for word in words)]
-    ran = subprocess.run(
-        ["bash", "-c", 'ulimit -f 0; exec "$@"', "bash", *command],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = without_room(*(word.format(recorded) for word in words), cwd=tmp_path)
     assert ran.returncode == 2
     assert where in ran.stderr
     assert "File too large" in ran.stderr
     assert "None" not in ran.stderr
     assert not (tmp_path / where).is_file()
+
+
+@pytest.mark.component
+def test_a_search_on_a_full_disk_tells_what_it_finds(tmp_path: Path) -> None:
+    words = ("fuzz", "--kind", "bolt", "--seed", "1", "--save-case", "c.yaml", "--", sys.executable, MUTANT_BOLT)
+    found = without_room(*words, "ack-twice", cwd=tmp_path, room=8)
+    assert found.returncode == 2
+    assert "FAIL" in found.stdout
+    said = " ".join(found.stdout.split())
+    assert "transcripts can't be written to .mlcheck/last: File too large (--record DIR)" in said
+    assert "what was found can't be kept in .mlcheck/fuzz: File too large (--database DIR)" in said
+    assert "Record:" not in found.stdout
+    assert found.stderr.splitlines()[-1] == "mlcheck: fuzz: c.yaml: the case can't be written: File too large."
+
+
+LITTLE_ROOM = """
+import json, resource, runpy, sys
+read = json.loads
+def loads(text, **more):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
+    return read(text, **more)
+json.loads = loads
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""A host, and its component, whose files are bounded once it has read what it is to say."""
+
+
+@pytest.mark.component
+def test_a_host_whose_component_can_note_nothing_is_not_blamed(tmp_path: Path) -> None:
+    host = str(ROOT / "tests" / "mutants" / "host.py")
+    words = ("host", "-k", "host.bolt.tuples", "--patience", "0.3", "--", sys.executable)
+    ran = mlcheck(*words, "-c", LITTLE_ROOM, host, cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    why = f"can't be noted in {tempfile.gettempdir()}: File too large (TMPDIR)"
+    assert ran.stderr.splitlines()[-1] == f"mlcheck: host: what passes between it and its component {why}."
 
 
 def test_details_of_a_fault_follow_no_link_among_temporary_files(
@@ -264,6 +307,18 @@ def test_details_of_a_fault_follow_no_link_among_temporary_files(
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     assert "please report it" not in report_fault(ValueError("odd"), ["run"])
     assert not (tmp_path / "target").exists()
+
+
+def test_a_fault_is_told_where_there_is_no_place_for_its_details(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gettempdir() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".mlcheck").write_text("")
+    monkeypatch.setattr(tempfile, "gettempdir", gettempdir)
+    assert report_fault(ValueError("odd"), ["run"]).endswith("not of your component: ValueError: odd.")
 
 
 PARTS: dict[str, Callable[[Path], object]] = {

@@ -3,7 +3,8 @@
 ``python -I -S witness.py CASE.json FOLDER``. Into the file ``PID.ndjson`` of FOLDER it writes a line of JSON for each
 thing that happens, with its time on the system's monotonic clock: bytes read and written (``in``, ``out``, ``err``, in
 hexadecimal), its pid file, the end of its steps, the end of its stdin, SIGTERM. Bytes that stood in its stdin before it
-wrote something are noted before that. Whatever a host says, it goes on: what that is worth is judged elsewhere.
+wrote something are noted before that. Whatever a host says, it goes on: what that is worth is judged elsewhere. Where
+it can't write, it says why in the file ``unnoted``, which has room for that already, and ends.
 
 A script may have steps beside those of the player: ``{"listen": S}`` reads for S seconds and answers nothing;
 ``{"deaf": true}``, the last one, is over at once and reads nothing any more: only a signal ends it.
@@ -11,6 +12,7 @@ A script may have steps beside those of the player: ``{"listen": S}`` reads for 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -22,7 +24,7 @@ sys.path.insert(0, __file__.rpartition("/")[0])
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
     from multilang_cli.component import player
 else:
@@ -30,7 +32,10 @@ else:
 
 UNREADABLE = {"command": "unreadable"}
 """What stands for a message that is none."""
+UNNOTED = "unnoted"
 CHANNELS = {1: "out", 2: "err"}
+CANT_NOTE = 74
+"""Its exit code then: EX_IOERR of sysexits.h."""
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM
 
 
@@ -40,7 +45,11 @@ class Witness(player.Player):
     def __init__(self, case: dict[str, Any], folder: str) -> None:
         super().__init__(case)
         path = os.path.join(folder, f"{os.getpid()}.ndjson")  # noqa: PTH118 - pathlib would double the start-up time
-        self._notes = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        self._unnoted = os.path.join(folder, UNNOTED)  # noqa: PTH118
+        try:
+            self._notes = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        except OSError as error:
+            self._give_up(error)
         self._poll = select.poll()
         self._poll.register(0, select.POLLIN)
         self._over = False
@@ -48,7 +57,17 @@ class Witness(player.Player):
         signal.signal(signal.SIGTERM, self._told_to_end)
 
     def _note(self, **what: Any) -> None:
-        os.write(self._notes, json.dumps({"t": time.monotonic(), **what}).encode() + b"\n")
+        unwritten = memoryview(json.dumps({"t": time.monotonic(), **what}).encode() + b"\n")
+        try:
+            while unwritten:
+                unwritten = unwritten[os.write(self._notes, unwritten) :]
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> NoReturn:
+        with contextlib.suppress(OSError):
+            os.write(os.open(self._unnoted, os.O_WRONLY), str(error.strerror).encode())
+        os._exit(CANT_NOTE)
 
     def _told_to_end(self, number: int, frame: object) -> None:
         del frame

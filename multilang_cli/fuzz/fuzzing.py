@@ -7,6 +7,7 @@ import secrets
 import shlex
 import shutil
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -76,12 +77,16 @@ def fuzz_given(flags: FuzzFlags) -> int:
     subject = _seeded(one_subject(NAME, flags, kind_of))
     try:
         prepare_record(subject.record)
-        result = Fuzzing(subject, flags, began).run()
+        fuzzing = Fuzzing(subject, flags, began)
+        result = fuzzing.run()
     except RecordError as error:
         raise CommandError(f"fuzz: {error}") from None
     except LaunchError as error:
         raise not_started(error) from None
-    return tell_result(result, subject.rulebook, reports, console, quiet=flags.quiet)
+    code = tell_result(result, subject.rulebook, reports, console, quiet=flags.quiet)
+    if fuzzing.unsaved:
+        raise CommandError(f"fuzz: {fuzzing.unsaved}")
+    return code
 
 
 def _seeded(subject: Subject) -> Subject:
@@ -95,7 +100,8 @@ def _seeded(subject: Subject) -> Subject:
 class Fuzzing:
     """One search as the user sees it: `warned` are scenarios that gave no more than a warning, the first of each rule.
 
-    `began`: when the command began; asking what the component is takes of its time too.
+    `began`: when the command began; asking what the component is takes of its time too. `unsaved`: why the case could
+    not be written where the user wants it, "" if it could.
     """
 
     def __init__(self, checked: Subject, asked: FuzzFlags, began: float | None = None) -> None:
@@ -103,6 +109,8 @@ class Fuzzing:
         self.asked = asked
         self.said_pid = False
         self.warned: dict[str, SubjectResult] = {}
+        self.unsaved = ""
+        self._unrecorded = ""
         self._started = datetime.now(UTC)
         self._began = time.monotonic() if began is None else began
         self._until = self._began + asked.max_time
@@ -148,6 +156,7 @@ class Fuzzing:
         run = CaseRun(self.checked, case_of(NAME, self.checked, scenario.steps), until=self._until)
         subject = run.run()
         self.said_pid = self.said_pid or run.said_pid
+        self._unrecorded = self._unrecorded or run.unrecorded
         finding = decisive(subject, self.checked.version.id)
         rule = finding.rule if finding is not None and subject.verdict in {"fail", "warn"} else ""
         if subject.verdict == "warn" and not self.checked.options.strict:
@@ -175,18 +184,34 @@ class Fuzzing:
             )
 
     def _keep(self, subject: SubjectResult, rule: str) -> SubjectResult:
-        """A subject under the name of its rule, with a transcript that stays."""
-        kept = self.checked.record / f"{NAME}.{rule}.ndjson"
-        if subject.transcript is not None:
-            with Path(subject.transcript).open("rb") as found, open_afresh(kept) as file:
-                shutil.copyfileobj(found, file)
+        """A subject under the name of its rule, with a transcript that stays if it can be written."""
+        kept = self._kept(rule)
+        try:
+            kept.unlink(missing_ok=True)
+            if subject.transcript is not None:
+                with Path(subject.transcript).open("rb") as found, open_afresh(kept) as file:
+                    shutil.copyfileobj(found, file)
+        except OSError as error:
+            self._unrecorded = error.strerror or str(error)
+            with suppress(OSError):
+                kept.unlink(missing_ok=True)
         title = "keeps to the protocol in a generated conversation"
         return msgspec.structs.replace(
-            subject, id=f"{NAME}.{rule}", kind="conversation", title=title, transcript=str(kept), reproduce=""
+            subject,
+            id=f"{NAME}.{rule}",
+            kind="conversation",
+            title=title,
+            transcript=str(kept) if kept.exists() else None,
+            reproduce="",
         )
 
+    def _kept(self, rule: str) -> Path:
+        """The path at which the transcript of what breaks a rule is kept."""
+        return self.checked.record / f"{NAME}.{rule}.ndjson"
+
     def _result(self, search: Search, circumstances: Circumstances) -> RunResult:
-        (self.checked.record / f"{NAME}.ndjson").unlink(missing_ok=True)
+        with suppress(OSError):
+            (self.checked.record / f"{NAME}.ndjson").unlink(missing_ok=True)
         notes = [_sum_of(search, self.checked, self.asked.conversations)]
         subjects = list(self.warned.values())
         if search.failing is not None:
@@ -195,6 +220,7 @@ class Fuzzing:
             subjects = [msgspec.structs.replace(search.undecided, id=NAME, transcript=None, reproduce="")]
         elif not (circumstances.interrupted or circumstances.no_first_message):
             subjects += [self._passed(search)]
+        notes += self._lost(search)
         result = result_of_subjects(
             self.checked,
             NAME,
@@ -207,6 +233,15 @@ class Fuzzing:
         played = f"{search.conversations} of {counted(self.asked.conversations, 'conversation')}"
         extent = f"{played}, then the time was over" if search.out_of_time else ""
         return msgspec.structs.replace(result, extent=extent)
+
+    def _lost(self, search: Search) -> list[str]:
+        """Tell what could not be written, and why."""
+        lost = []
+        if search.failing is not None and search.unkept:
+            lost.append(f"what was found can't be kept in {self.asked.database}: {search.unkept} (--database DIR)")
+        if self._unrecorded:
+            lost.append(f"transcripts can't be written to {self.checked.record}: {self._unrecorded} (--record DIR)")
+        return lost
 
     def _passed(self, search: Search) -> SubjectResult:
         """The result of a search that found nothing, in as much as was played."""
@@ -229,7 +264,7 @@ class Fuzzing:
             id=f"{NAME}.{rule}",
             kind="conversation",
             title="keeps to the protocol in a generated conversation",
-            transcript=str(self.checked.record / f"{NAME}.{rule}.ndjson"),
+            transcript=str(self._kept(rule)) if self._kept(rule).exists() else None,
             reproduce=self._again(rule, failing.scenario, notes),
         )
         where = "found by an earlier run, and tried first" if failing.known else "found in this run"
@@ -241,19 +276,26 @@ class Fuzzing:
         return msgspec.structs.replace(subject, verdict="flaky", reason=reason)
 
     def _again(self, rule: str, scenario: Scenario, notes: list[str]) -> str:
-        """Write the case beside the transcript, and where the user wants it; the command that plays it."""
-        case = case_of(f"{NAME}.{rule}", self.checked, scenario.steps)
-        path = self.checked.record / f"{case.id}.yaml"
-        write_case(case, path, private=True)
-        if self.asked.save_case is not None:
-            path = Path(self.asked.save_case)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write_case(case, path)
-                notes.append(f"the case was written to {path}")
-            except OSError as error:
-                raise CommandError(f"fuzz: {path}: the case can't be written: {error.strerror}.") from None
+        """Write the case beside the transcript, and where the user wants it; the command that plays it, or ""."""
         checked = self.checked
+        case = case_of(f"{NAME}.{rule}", checked, scenario.steps)
+        path: Path | None = None
+        try:
+            write_case(case, checked.record / f"{case.id}.yaml", private=True)
+            path = checked.record / f"{case.id}.yaml"
+        except OSError as error:
+            self._unrecorded = error.strerror or str(error)
+        if self.asked.save_case is not None:
+            wanted = Path(self.asked.save_case)
+            try:
+                wanted.parent.mkdir(parents=True, exist_ok=True)
+                write_case(case, wanted)
+                notes.append(f"the case was written to {wanted}")
+                path = wanted
+            except OSError as error:
+                self.unsaved = f"{wanted}: the case can't be written: {error.strerror}."
+        if path is None:
+            return ""
         words = [
             *checked.options.reproduce,
             "--suite",

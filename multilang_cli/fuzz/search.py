@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from hypothesis import HealthCheck, Phase, Verbosity, configuration, given, seed, settings
-from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 
 from multilang_cli.driver.pump import OutOfTimeError
+from multilang_cli.fuzz.finds import FindsDatabase
 from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, scenarios
 from multilang_cli.fuzz.shrink import shrunk
 
@@ -101,6 +101,7 @@ class Search:
         self._world = world
         self._terms = terms
         self._tell = tell
+        self._database = FindsDatabase(terms.folder / "examples")
         self._began = terms.clock()
         self.until = self._began + terms.seconds
         self._known = 0
@@ -111,18 +112,23 @@ class Search:
         """Search. Raises what `play` raises, KeyboardInterrupt as well: what has failed by then stays."""
         terms = self._terms
         configuration.set_hypothesis_home_dir(terms.folder)
-        database = DirectoryBasedExampleDatabase(terms.folder / "examples")
+        database = self._database
         keys = {long: f"{terms.key}.{'long' if long else 'short'}".encode() for long in (False, True)}
         rounds = 0
         # Short scenarios first, but for long ones that are known to show something.
         for long in sorted(keys, key=lambda each: not any(database.fetch(keys[each]))):
             self._known = self.scenarios + sum(1 for _ in database.fetch(keys[long]))
-            self._search(database, keys[long], rounds, long=long)
+            self._search(keys[long], rounds, long=long)
         while not self._is_over:
             rounds += 1
-            self._search(database, keys[True], rounds, long=True)
+            self._search(keys[True], rounds, long=True)
 
-    def _search(self, database: ExampleDatabase, key: bytes, rounds: int, *, long: bool) -> None:
+    @property
+    def unkept(self) -> str:
+        """The reason that what was found could not be kept for the next search, "" if it could."""
+        return self._database.failed
+
+    def _search(self, key: bytes, rounds: int, *, long: bool) -> None:
         """Search one kind of scenarios for a while, unless the search is over."""
         if self._is_over:
             return
@@ -133,7 +139,7 @@ class Search:
                 raise _FoundError
 
         searching = settings(
-            database=database,
+            database=self._database,
             max_examples=A_ROUND,
             deadline=None,
             verbosity=Verbosity.quiet,
@@ -175,7 +181,7 @@ class Search:
         if self._terms.clock() >= self.until:
             raise self._over()
         try:
-            played = self._play(scenario)
+            return self._weigh(scenario, self._play(scenario))
         except OutOfTimeError:
             raise self._over() from None
         except Exception as error:
@@ -185,7 +191,6 @@ class Search:
             # To hypothesis an exception is something found.
             self._fault = error
             raise SearchOver from error
-        return self._weigh(scenario, played)
 
     def _over(self) -> SearchOver:
         self.out_of_time = self.failing is None

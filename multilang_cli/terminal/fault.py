@@ -48,8 +48,10 @@ def without_values(arguments: Sequence[str]) -> list[str]:
 
 def _write(text: str) -> Path | None:
     name = f"fault-{os.getpid()}.txt"
-    for folder in (FOLDER, Path(tempfile.gettempdir())):
+    for temporary in (False, True):
         try:
+            # Looked for in here: there may be no place for temporary files at all.
+            folder = Path(tempfile.gettempdir()) if temporary else FOLDER
             folder.mkdir(parents=True, exist_ok=True)
             # Made anew or not at all: among temporary files, a link of that name would lead anywhere.
             with open_private(folder / name, "x", encoding="utf-8", errors="backslashreplace") as file:

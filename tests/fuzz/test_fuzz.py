@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.driver.pump import OutOfTimeError
+from multilang_cli.fuzz.finds import FindsDatabase
 from multilang_cli.fuzz.fuzzing import NAME
 from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, scenarios
 from multilang_cli.fuzz.search import ScenarioResult, Search, SearchLimits
@@ -275,6 +277,44 @@ def test_a_fault_of_the_player_is_no_find(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="no more processes"):
         searched(tmp_path, play)
+
+
+def test_what_whoever_is_told_raises_is_no_find(tmp_path: Path) -> None:
+    """Only once, as on a disk that fills up: what fails once and not again would be flaky to Hypothesis."""
+
+    def tell(search: Search) -> None:
+        if search.failing is not None and not search.tried:
+            raise OSError("the disk is full")
+
+    terms = SearchLimits(conversations=60, seconds=1e9, seed=1, folder=tmp_path, key="k", clock=lambda: 0.0)
+    search = Search(three_ticks, world("bolt", "ticks"), terms, tell)
+    with pytest.raises(OSError, match="the disk is full"):
+        search.go()
+    assert search.steady
+
+
+def test_finds_are_their_owners_alone_and_those_of_hypothesis_are_read(tmp_path: Path) -> None:
+    DirectoryBasedExampleDatabase(tmp_path / "examples").save(b"key", b"one")
+    kept = FindsDatabase(tmp_path / "examples")
+    kept.save(b"key", b"two")
+    kept.save(b"other", b"three")
+    assert sorted(kept.fetch(b"key")) == [b"one", b"two"]
+    kept.delete(b"key", b"one")
+    kept.delete(b"key", b"never there")
+    assert list(kept.fetch(b"key")) == [b"two"]
+    assert list(kept.fetch(b"nothing")) == []
+    made = FindsDatabase(tmp_path / "made")
+    made.save(b"key", b"value")
+    (file,) = (path for path in (tmp_path / "made").rglob("*") if path.is_file())
+    assert [oct(path.stat().st_mode & 0o777) for path in (file, *file.parents[:2])] == ["0o600", "0o700", "0o700"]
+    assert (kept.failed, made.failed) == ("", "")
+
+
+def test_finds_that_can_not_be_kept_are_told(tmp_path: Path) -> None:
+    (tmp_path / "examples").write_text("")
+    search = searched(tmp_path, three_ticks)
+    assert search.failing is not None
+    assert search.unkept == "File exists"
 
 
 def test_what_is_played_when_time_ends_is_no_find(tmp_path: Path) -> None:

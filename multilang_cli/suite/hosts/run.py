@@ -29,6 +29,7 @@ from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
 from multilang_cli.suite.hosts.witnessed import Witnessed
 from multilang_cli.suite.runner.case_run import STDERR_SHOWN
+from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.transcript.recording import Recording, header_now
 from multilang_cli.transcript.redact import Redactor
 
@@ -75,7 +76,10 @@ class HostRun:
         self._profile = case.profile_for(plan.version, plan.patience)
 
     def run(self) -> SubjectResult:
-        """Start the host, wait until the script is over, end it. Raises LaunchError if it can't be started."""
+        """Start the host, wait until the script is over, end it.
+
+        Raises LaunchError if it can't be started, and RecordError if what its component does can't be noted.
+        """
         began = time.monotonic()
         if not self.case.holds_for(self.plan.version):
             self.started = True
@@ -87,6 +91,8 @@ class HostRun:
         with Recording(transcript, header, {}) as recording, self._start(folder) as process:
             seen = _Watched(process, Witnessed(folder, began), judge_of(self._profile, self.plan.rulebook), recording)
             in_time = seen.play(self.case.limit * self.plan.patience, self.plan.patience)
+            if why := seen.witnessed.why_unnoted():
+                raise self._unnoted(folder, why)
         self.started, self.unrecorded = seen.witnessed.pid is not None, recording.failed
         result = self._judged(seen, began, in_time=in_time)
         if result.verdict == "pass" and not self.plan.record_all:
@@ -96,11 +102,20 @@ class HostRun:
 
     def _start(self, folder: Path) -> ComponentProcess:
         script, feed = folder / "case.json", folder / "feed.json"
-        script.write_text(json.dumps(self.case.played()), encoding="utf-8")
-        feed.write_bytes(written(self.case.id, self._profile))
+        try:
+            script.write_text(json.dumps(self.case.played()), encoding="utf-8")
+            feed.write_bytes(written(self.case.id, self._profile))
+            Witnessed.make_room(folder)
+        except OSError as error:
+            raise self._unnoted(folder, error.strerror or str(error)) from None
         player = (sys.executable, "-I", "-S", str(WITNESS), str(script), str(folder))
         env = {**self.plan.env, VARIABLE: str(feed)}
         return ComponentProcess.start((*self.plan.launch.argv, *player), cwd=self.plan.cwd, env=env, pid_dir=folder)
+
+    @staticmethod
+    def _unnoted(folder: Path, why: str) -> RecordError:
+        where = f"can't be noted in {folder.parent}"
+        return RecordError(f"what passes between it and its component {where}: {why} (TMPDIR)")
 
     def _judged(self, seen: _Watched, began: float, *, in_time: bool) -> SubjectResult:
         limit = f"within {self.case.limit * self.plan.patience:g} s"

@@ -21,7 +21,7 @@ from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.suite.hosts.run import HostRun
 from multilang_cli.suite.runner.jobs import Jobs
 from multilang_cli.suite.runner.playing import STOPS, Progress
-from multilang_cli.suite.runner.suite_run import prepare_record, suite_hash
+from multilang_cli.suite.runner.suite_run import RecordError, prepare_record, suite_hash
 from multilang_cli.transcript.private import open_private
 from multilang_cli.transcript.secrets import hide_words
 
@@ -116,7 +116,7 @@ class _Run:
         run = HostRun(self._plan, case)
         try:
             subject = run.run()
-        except LaunchError:
+        except (LaunchError, RecordError):
             raise
         except Exception as error:  # noqa: BLE001 - a fault of ours costs this case, not the run
             path = self._plan.record / f"{case.id}.fault.txt"

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Message
 
 
+UNNOTED = "unnoted"
+"""The file in which the component says why it can't note anything more: room for that is made before it starts."""
+_ROOM = 256
+
+
 class Witnessed:
     """Notes that the first component of a host has made in `folder`, as events; times count from `began`, on the clock.
 
@@ -59,6 +64,18 @@ class Witnessed:
             for name, value in note.items():
                 found += self._of(name, value, note, at)
         return found
+
+    @staticmethod
+    def make_room(folder: Path) -> None:
+        """Make the file in which a component says that it can't note anything. Raises OSError."""
+        (folder / UNNOTED).write_bytes(b" " * _ROOM)
+
+    def why_unnoted(self) -> str:
+        """The reason that the component could not note what happened, "" if it could."""
+        try:
+            return (self._folder / UNNOTED).read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return ""
 
     def event(self, channel: Channel, body: Message | Fact, t: float, raw: bytes = b"", offset: int = 0) -> Event:
         """The next event of the conversation."""
