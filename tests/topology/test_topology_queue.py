@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -218,3 +219,16 @@ def test_no_message_is_ever_lost_or_there_twice(steps: list[tuple[str, int]]) ->
             assert queue.waiting[0][0] == mine[0]
         everything = [*(number for number, _ in queue.waiting), *queue.pending, *done]
         assert sorted(everything) == list(range(1, put + 1))
+
+
+def test_a_long_path_of_temporary_files_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A socket's path has little more than 100 bytes."""
+    long = tmp_path / ("x" * 120)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    with QueueServer(COWS) as server:
+        with Client(server) as client:
+            assert client.counts() == (len(COWS), 0, 0)
+        folder = Path(server.address).parent
+        assert oct(folder.stat().st_mode & 0o777) == "0o700"
+    assert not folder.exists()

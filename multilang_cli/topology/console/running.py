@@ -155,7 +155,9 @@ def _played(given: TopologyOptions, setup: Setup) -> TopologyRun:
     except FolderError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
-        raise CommandError(f"the run can't be written to {setup.folder}: {error.strerror} (--record DIR)") from None
+        raise CommandError(
+            f"the run can't be written to {setup.folder}: {error.strerror or error} (--record DIR)"
+        ) from None
 
 
 def _check_size(flux: str, setup: Setup) -> None:

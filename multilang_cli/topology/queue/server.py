@@ -14,9 +14,12 @@ What a client did not open it can neither confirm nor abort: {"error": "..."}.
 from __future__ import annotations
 
 import json
+import os
 import socketserver
+import tempfile
 import threading
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from multilang_cli.driver.scratch import scratch
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 ADDRESS = "MLCHECK_QUEUE"
 """The environment variable that has the path of the queue's socket."""
+LONGEST_FOLDER = 60
+"""Bytes of a folder's path: with the rest, a socket's path may have 103 on macOS, and 107 on Linux."""
 MOST_REQUEST = 1 << 20
 """Bytes of a request."""
 
@@ -112,7 +117,7 @@ class QueueServer:
             self.queue.leave(client)
 
     def __enter__(self) -> Self:
-        self._folder = scratch("mlcheck-queue-")
+        self._folder = scratch("mlcheck-queue-", _folder())
         self.address = str(self._folder.__enter__() / "queue")
         self._server = _Server(self.address, _client_of(self))
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
@@ -122,6 +127,11 @@ class QueueServer:
         self._server.shutdown()
         self._server.server_close()
         self._folder.__exit__(None, None, None)
+
+
+def _folder() -> Path | None:
+    """Where the socket's folder is made: None for that of temporary files, unless its path is too long for a socket."""
+    return Path("/tmp") if len(os.fsencode(tempfile.gettempdir())) > LONGEST_FOLDER else None  # noqa: S108
 
 
 class _Server(socketserver.ThreadingUnixStreamServer):
