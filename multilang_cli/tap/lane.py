@@ -76,8 +76,11 @@ class Lane:
 
     def go_on(self) -> None:
         """Write more of what was held back: there is room now."""
-        self._pending = self._pending[self._write(self._pending[: self._slice or len(self._pending)]) :]
-        if not self._pending and not self.end:
+        written = self._write(self._pending[: self._slice or len(self._pending)])
+        if self.end:
+            return
+        self._pending = self._pending[written:]
+        if not self._pending:
             self._poller.modify(self.sink, 0)
             self._poller.register(self.source, select.POLLIN)
 
