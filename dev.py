@@ -261,7 +261,8 @@ def audit() -> int:
     _say(f"the bill of materials: {materials}")
     listed = materials.with_name("audited.txt")
     listed.write_text(_export(*extras, "--no-emit-project", "--format", "requirements.txt"), encoding="utf-8")
-    words = ["pip-audit", "--disable-pip", "--require-hashes", "--requirement", str(listed)]
+    # Strict: a package that could not be asked about is no package without vulnerabilities.
+    words = ["pip-audit", "--strict", "--disable-pip", "--require-hashes", "--requirement", str(listed)]
     return subprocess.run([find_uv(), "tool", "run", *words], check=False).returncode
 
 

@@ -21,6 +21,8 @@ ACTION: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
 STEPS: dict[str, dict[str, Any]] = {step["name"]: step for step in ACTION["runs"]["steps"]}
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 WORKFLOWS = [text for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if "jobs:" in text]
+OURS = sorted(path.relative_to(ROOT) for path in (ROOT / ".github" / "workflows").glob("*.yml"))
+"""Workflows of this repository."""
 BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
 """How a runner starts the scripts of `shell: bash`."""
 
@@ -52,6 +54,14 @@ def test_the_workflow_of_the_page_is_one_and_gives_inputs_that_there_are(tmp_pat
     (used,) = [step for step in job["steps"] if "mlcheck" in step.get("uses", "")]
     assert set(used["with"]) <= set(ACTION["inputs"])
     assert all(f"`{name}`" in PAGE for name in ACTION["inputs"])
+
+
+@pytest.mark.component
+def test_workflows_of_our_own_are_some_and_ask_for_vulnerabilities() -> None:
+    assert OURS
+    for path in OURS:
+        check_schema("vendor.github-workflows", ROOT / path)
+    assert any("run: python dev.py audit\n" in (ROOT / path).read_text(encoding="utf-8") for path in OURS)
 
 
 def test_inputs_reach_scripts_through_the_environment_alone() -> None:
@@ -125,7 +135,9 @@ def test_the_lock_of_the_action_is_that_of_uv() -> None:
     assert (ROOT / "requirements.lock").read_text(encoding="utf-8") == dev.requirements()
 
 
-@pytest.mark.parametrize("name", ["action.yml", "templates/new/mlcheck.yml", "docs/ci.md", "docs/reports.md"])
+@pytest.mark.parametrize(
+    "name", ["action.yml", "templates/new/mlcheck.yml", "docs/ci.md", "docs/reports.md", *map(str, OURS)]
+)
 def test_actions_of_others_are_pinned_by_commit(name: str) -> None:
     """A tag can be moved to other code; the version stands behind it for people, and for bots that raise it."""
     used = re.findall(r"uses: (\S+@.*)", (ROOT / name).read_text(encoding="utf-8"))

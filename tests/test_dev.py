@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -145,3 +146,19 @@ def test_marks_stand_where_the_tests_do() -> None:
         if not file.name.startswith("test_") and stages.search(file.read_text(encoding="utf-8"))
     ]
     assert elsewhere == []
+
+
+def test_an_audit_of_what_could_not_be_asked_about_is_red(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without --strict pip-audit passes over each package of which the service knows nothing, with exit code 0."""
+    ran: list[list[str]] = []
+
+    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        ran.append(words)
+        return subprocess.CompletedProcess(words, 1)
+
+    monkeypatch.setattr(dev, "ROOT", tmp_path)
+    monkeypatch.setattr(dev, "_export", lambda *_: "")
+    monkeypatch.setattr(dev, "find_uv", lambda: "uv")
+    monkeypatch.setattr("subprocess.run", run)
+    assert dev.main(["audit"]) == 1
+    assert "--strict" in ran[0]
