@@ -24,9 +24,12 @@ def open_closed() -> None:
 def have_usual_output() -> None:
     """Have stderr refuse nothing, and wait for a reader where stdout or stderr would not: a parent may share them so.
 
-    What is said beside the result is no reason to fail, wherever it is written: a full disk, a terminal that is gone.
+    A character that an encoding does not have is escaped on stdout, as Python has it on stderr: it is no fault. What is
+    said beside the result is no reason to fail, wherever it is written: a full disk, a terminal that is gone.
     """
     sys.stderr = _text(sys.stderr, _Remarks(sys.stderr.fileno(), "w", closefd=False))
+    if sys.stdout.errors == "strict" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     if not os.get_blocking(sys.stdout.fileno()):
         sys.stdout = _text(sys.stdout, _Waiting(sys.stdout.fileno(), "w", closefd=False))
 

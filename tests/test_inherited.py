@@ -172,3 +172,12 @@ def test_a_stream_that_does_not_block_gets_everything(name: str, tmp_path: Path)
             said = reader.read().lstrip(b"\0").decode()
     assert process.returncode == (0 if name == "stdout" else 2)
     assert json.loads(said)["title"] if name == "stdout" else said.endswith(".\n")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1:strict", "utf-8"])
+def test_what_an_encoding_does_not_have_is_escaped(encoding: str) -> None:
+    program = "from multilang_cli.streams import have_usual_output; have_usual_output(); print('5 \\xb5s \\u2192')"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding}
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
+    wanted = "5 \xb5s \u2192\n".encode(encoding.partition(":")[0], "backslashreplace")
+    assert (ran.stdout, ran.stderr) == (wanted, b"")
