@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli.transcript.format import FRAMES
-from multilang_cli.transcript.private import open_private
+from multilang_cli.transcript.private import open_afresh, open_private
 from multilang_cli.transcript.write import FLUSH_AT, TranscriptWriter
 
 if TYPE_CHECKING:
@@ -48,9 +49,10 @@ class MessageRing:
     def __init__(self, header: Header, stem: Path, plan: TapPlan, behind: Conversation) -> None:
         self.path = stem.with_name(f"{stem.name}.ndjson")
         self.failed = ""
-        self.retry_at = 0.0
+        self.retry_at = inf
         self.lost = 0
         self._header = header
+        self._looked = 0.0
         self._most = plan.ring
         self._behind: Conversation | None = behind
         self._events: deque[Event] = deque()
@@ -58,6 +60,7 @@ class MessageRing:
         self._bytes = 0
         self._wrapped = False
         self._heard = self._said = False
+        self._look()
 
     def take(self, events: Sequence[Event], _: Callable[[], Snapshot]) -> None:
         """Add events; the oldest give way to them."""
@@ -95,9 +98,23 @@ class MessageRing:
         """Nothing is open before the end."""
 
     def flush(self, t: float) -> None:
-        """Nothing is written before the end."""
+        """See from time to time whether there is room: nothing is written before the end, when nobody can be told."""
+        if t >= self._looked + RETRY:
+            self._looked = t
+            self._look()
 
-    def close(self, t: float) -> None:
+    def _look(self) -> None:
+        room = self.path.with_name(f".{self.path.name}.room")
+        try:
+            with open_afresh(room, buffering=0) as file:
+                file.write(b"\n")
+            self.failed = ""
+        except OSError as error:
+            self.failed = _why(self.path, error)
+        with suppress(OSError):
+            room.unlink(missing_ok=True)
+
+    def close(self, _: float) -> None:
         """Write what is kept."""
         header = self._header
         if self._wrapped:
@@ -107,8 +124,9 @@ class MessageRing:
             with open_private(self.path, "ab", buffering=0) as file, TranscriptWriter(file, header) as writer:
                 for event in self._events:
                     writer.write(event)
+            self.failed = ""
         except OSError as error:
-            self.failed, self.retry_at = _why(self.path, error), t + RETRY
+            self.failed = _why(self.path, error)
             self.lost = len(self._events)
 
 

@@ -137,7 +137,10 @@ class Recorder:
         if not self._begun:
             return
         if self._files is not None:
+            failed = self._files.failed
             self._files.flush(self._t)
+            if self._files.failed != failed:
+                self._tell_failure(self._files.failed)
         self.show()
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -262,6 +263,35 @@ def test_a_full_disk_is_a_gap_and_writing_goes_on_when_there_is_room(tmp_path: P
     [gap] = [event.body for event in read(path) if isinstance(event.body, Gap)]
     assert "could not be written" in gap.why
     assert [name for name, *_ in linted_alone(path, folder)] == ["exited"]
+
+
+@pytest.mark.parametrize("full", ["from the first", "later"])
+def test_a_ring_without_room_is_told_while_there_is_somebody_to_tell(
+    full: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its end, when it is written, the tap has closed its stderr, and the log has no room either."""
+    told: list[str] = []
+    monkeypatch.setattr(tap_recorder, "say_on_stderr_of", lambda _, text: told.append(text))
+    recorder = Recorder(TapPlan(command=("component",), folder=tmp_path, ring=10), 4711, STARTED)
+    if full == "later":
+        recorder.take(conversation(TUPLE % 1 + ACK % 1))
+        recorder.flush()
+        assert told == []
+    there = set(tmp_path.iterdir())
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tap_files, "open_afresh", refuse)
+    recorder.take(conversation(TUPLE % 1 + ACK % 1) if not there else conversation("@ 60\n" + ACK % 1)[-1:])
+    recorder.flush()
+    recorder.flush()
+    [line] = told
+    assert line.endswith(".ndjson can't be written: No space left on device")
+    monkeypatch.undo()
+    recorder.end()
+    assert recorder.status()["failed"] == ""
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_a_folder_that_can_not_be_made_stops_nothing(tmp_path: Path) -> None:
