@@ -19,6 +19,7 @@ def main() -> int:
         _mind_own_modules()
         code = _done(sys.argv[1:])
         sys.stdout.flush()
+        _end_at_once()
     except OSError as error:
         code = _stdout_refuses(error, code)
     except (KeyboardInterrupt, RuntimeError) as error:
@@ -27,6 +28,7 @@ def main() -> int:
             raise
         code = 130
         sys.stderr.write("mlcheck: interrupted.\n")
+    _end_at_once()
     if sys.flags.inspect:
         _leave(code)
     return code
@@ -46,6 +48,14 @@ def _done(arguments: list[str]) -> int:
         from multilang_cli.cli.dispatch import dispatch  # noqa: PLC0415
 
         return dispatch(arguments)
+
+
+def _end_at_once() -> None:
+    """Have an interrupt end the process: all is said, and what is cleaned up now would show a traceback of it."""
+    if "multilang_cli.terminal.interrupts" in sys.modules:
+        from multilang_cli.terminal.interrupts import end_at_once  # noqa: PLC0415
+
+        end_at_once()
 
 
 def _stdout_refuses(error: OSError, code: int) -> int:

@@ -8,6 +8,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -158,6 +159,30 @@ def test_an_interrupt_before_any_command_is_known_is_told_in_a_sentence() -> Non
         [sys.executable, "-c", INTERRUPTED, "list"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (ran.returncode, ran.stderr) == (130, "mlcheck: interrupted.\n")
+
+
+AT_THE_END = """
+import atexit, os, signal, sys
+import multilang_cli.__main__ as program
+atexit.register(os.kill, os.getpid(), int(sys.argv.pop(1)))
+sys.exit(program.main())
+"""
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("inspects", ["", "1"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_a_command_that_is_done_cleans_up_shows_no_traceback(number: int, inspects: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", AT_THE_END, str(int(number)), "list", "versions"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONINSPECT": inspects},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (130, "")
+    assert "2.8.3" in ran.stdout
 
 
 LOST = """

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
+
+from multilang_cli.terminal.exits import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,6 +75,18 @@ def ignore_again() -> None:
     for number in _INHERITED:
         if signal.getsignal(number) is _unheeded:
             signal.signal(number, signal.SIG_IGN)
+
+
+def end_at_once() -> None:
+    """Have both signals end the process from now on; what it leaves among temporary files goes with it all the same."""
+    for number in _ENDING:
+        if signal.getsignal(number) is _interrupted:
+            signal.signal(number, _end)
+
+
+def _end(number: int, frame: object) -> None:
+    del number, frame
+    os._exit(ExitCode.INTERRUPTED)
 
 
 def _unheeded(number: int, frame: object) -> None:

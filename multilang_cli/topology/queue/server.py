@@ -130,7 +130,7 @@ class QueueServer:
 
 
 def _folder() -> Path | None:
-    """Where the socket's folder is made: None for that of temporary files, unless its path is too long for a socket."""
+    """The folder of the socket's own: None for that of temporary files, unless its path is too long for a socket."""
     return Path("/tmp") if len(os.fsencode(tempfile.gettempdir())) > LONGEST_FOLDER else None  # noqa: S108
 
 
