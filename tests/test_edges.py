@@ -365,6 +365,15 @@ def test_no_link_in_the_place_of_what_is_written_beside_a_file_is_followed(part:
     assert not any(path.is_symlink() for path in folder.iterdir())
 
 
+def test_metrics_can_be_read_by_whoever_collects_them(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        write_prometheus(str(tmp_path), {"topology": "t"}, "numbers 1\n")
+    finally:
+        os.umask(before)
+    assert oct(stat.S_IMODE((tmp_path / "t.prom").stat().st_mode)) == "0o644"
+
+
 @pytest.mark.component
 def test_a_strangers_page_is_made_anew(tmp_path: Path) -> None:
     words = ("run", "--kind", "bolt", "-k", "bolt.settle.once", "--record-all")

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.transcript.private import open_afresh
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -79,9 +77,13 @@ def _label(value: str) -> str:
 
 
 def write_prometheus(folder: str, labels: Mapping[str, str], text: str) -> None:
-    """Replace the file of these labels, whole, in a folder of node_exporter's textfile collector. Raises OSError."""
+    """Replace the file of these labels, whole, in a folder of node_exporter's textfile collector. Raises OSError.
+
+    It is a file like others: node_exporter, which reads it, is another user.
+    """
     path = Path(folder) / f"{_UNFIT.sub('_', '-'.join(labels.values()))}.prom"
     fresh = path.with_suffix(".prom.new")
-    with open_afresh(fresh, "w", encoding="utf-8") as file:
+    fresh.unlink(missing_ok=True)
+    with fresh.open("x", encoding="utf-8") as file:
         file.write(text)
     fresh.replace(path)
