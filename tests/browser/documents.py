@@ -6,6 +6,12 @@ import json
 from functools import cache
 from typing import Any
 
+import msgspec
+
+from multilang_cli.reports.matrix.files import read_matrix
+from multilang_cli.reports.matrix.page import document_of
+from tests.command import ROOT
+
 Json = dict[str, Any]
 
 KINDS = ["tuple", "emit", "ack", "task_ids", "log", "heartbeat", "sync", "stderr", "pid", "context", "exit", "deadline"]
@@ -244,6 +250,20 @@ MATRIX: Json = {
         ],
     ],
 }
+
+
+@cache
+def library_matrix() -> Json:
+    """The page of `mlcheck matrix` for the libraries of the docs."""
+    found: Json = msgspec.to_builtins(document_of(read_matrix(ROOT / "docs" / "matrix")))
+    return found
+
+
+@cache
+def audit() -> Json:
+    """A page that `mlcheck audit run --report html=PATH` made."""
+    found: Json = json.loads((ROOT / "tests" / "data" / "audit_page.json").read_text(encoding="utf-8"))
+    return found
 
 
 @cache

@@ -44,6 +44,21 @@ def test_pages_are_accessible(browser: Browser, axe: str, width: int, scheme: st
     assert broken(browser, axe) == []
 
 
+@pytest.mark.parametrize("document", [documents.library_matrix(), documents.audit()], ids=["matrix", "audit"])
+def test_pages_of_commands_are_accessible(browser: Browser, axe: str, document: documents.Json) -> None:
+    browser.show_as(width=390, scheme="dark")
+    browser.open(document)
+    browser.until(lambda: browser.all("table tbody tr"))
+    assert broken(browser, axe) == []
+
+
+def test_a_printed_page_is_accessible(browser: Browser, axe: str) -> None:
+    browser.show_as(width=718, media="print")
+    browser.open(documents.everything())
+    browser.until(browser.seqs)
+    assert broken(browser, axe) == []
+
+
 def test_what_is_not_accessible_is_found(browser: Browser, axe: str) -> None:
     browser.open(documents.everything())
     browser.js("document.body.append(document.createElement('button'))")

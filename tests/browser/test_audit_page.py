@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from multilang_cli.catalogue import schemas
+from tests.browser import documents
 
 if TYPE_CHECKING:
     from tests.browser.browser import Browser
 
 pytestmark = pytest.mark.browser
 
-DOCUMENT = json.loads((Path(__file__).parent.parent / "data" / "audit_page.json").read_text(encoding="utf-8"))
+DOCUMENT = documents.audit()
 
 
 def test_the_page_of_an_audit_shows_all_its_parts(browser: Browser) -> None:

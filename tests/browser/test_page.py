@@ -143,3 +143,31 @@ def test_no_width_needs_to_be_scrolled_sideways(browser: Browser, width: int) ->
     browser.js("scrollTo(0, document.body.scrollHeight)")
     browser.until(lambda: browser.all("svg"))
     assert browser.js("document.documentElement.scrollWidth") <= width
+
+
+PAPER = 718
+"""The width of A4 between its margins, in pixels."""
+NODES = [{"id": f"n{number}", "label": f"a component of a long name {number}"} for number in range(12)]
+EDGES = [{"from": f"n{number}", "to": f"n{number + 1}"} for number in range(11)]
+WIDE = documents.page(
+    {"id": "graph", "type": "graph", "title": "Topology", "nodes": NODES, "edges": EDGES, "direction": "LR"}
+)
+ON_PAPER = {
+    "all": documents.everything(),
+    "matrix": documents.library_matrix(),
+    "audit": documents.audit(),
+    "wide": WIDE,
+}
+CUT = """[...document.querySelectorAll('.table-scroll, .graph')].filter((e) => e.firstElementChild).filter((e) => {
+  const inner = e.firstElementChild.getBoundingClientRect(), outer = e.getBoundingClientRect();
+  return inner.right > outer.right + 1 || (!e.matches('.many') && inner.bottom > outer.bottom + 1);
+}).map((e) => e.getAttribute('aria-label') ?? e.className)"""
+
+
+@pytest.mark.parametrize("document", ON_PAPER.values(), ids=ON_PAPER)
+def test_paper_cuts_nothing_off(browser: Browser, document: documents.Json) -> None:
+    browser.show_as(width=PAPER, media="print")
+    browser.open(document)
+    browser.until(lambda: browser.all("svg, table"))
+    assert browser.js(CUT) == []
+    assert browser.js("document.documentElement.scrollWidth") <= PAPER
