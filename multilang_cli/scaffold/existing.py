@@ -78,13 +78,13 @@ def init_given(flags: InitFlags, components_of_flux: Callable[[str], tuple[Compo
 def _found(path: Path, components_of_flux: Callable[[str], tuple[Component, ...]]) -> tuple[tuple[Component, ...], str]:
     """The components, and what they were read from in words. Raises CommandError."""
     try:
-        if not (path / "topologies").is_dir() and path.is_dir():
+        if streamparse.is_project(path):
+            return streamparse.components_in(path), "a streamparse project"
+        if path.is_dir():
             path = _flux_in(path) or path
         if path.suffix in FLUX and path.is_file():
             found = tuple(beside_its_program(each, path) for each in components_of_flux(str(path)))
             return found, f"the Flux file {path.name}"
-        if (path / "topologies").is_dir():
-            return streamparse.components_in(path), "a streamparse project"
         if path.is_dir():
             inner = path / "resources" if (path / "resources").is_dir() else path
             return components_beside(inner), f"the folder {inner.resolve().name}"

@@ -12,6 +12,7 @@ import msgspec
 from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.scaffold.places import in_own_environment
 from multilang_cli.subject.options import Component, InputSource, StreamDeclaration
+from multilang_cli.subject.streamparse_settings import settings_of
 from multilang_cli.transcript.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -54,13 +55,26 @@ class _Spec(NamedTuple):
     told: dict[str, ast.expr]
 
 
-def components_in(project: Path) -> tuple[Component, ...]:
-    """The components of every topology below ``topologies/``. Raises OSError, SyntaxError and TextError.
+def is_project(folder: Path) -> bool:
+    """True for a folder with topologies: where its config.json says, or where they usually are."""
+    try:
+        topologies = settings_of(folder).topology_specs
+    except TextError:  # the config.json of something else
+        topologies = "topologies"
+    # A path from a file may be longer than any, of which pathlib says so by an error.
+    return folder / topologies != folder and os.path.isdir(folder / topologies)  # noqa: PTH112
 
-    One that has the name of another, in another topology, has that topology's name before its own.
+
+def components_in(project: Path) -> tuple[Component, ...]:
+    """The components of every topology of a project. Raises OSError, SyntaxError and TextError.
+
+    One that has the name of another, in another topology, has that topology's name before its own. Conf is as
+    streamparse submits it: a topology's own over that of the first environment of config.json.
     """
+    settings = settings_of(project)
+    options = without_secrets(settings.options)
     found: dict[str, Component] = {}
-    for file in sorted(each for each in (project / "topologies").glob("*.py") if each.is_file()):
+    for file in sorted(each for each in (project / settings.topology_specs).glob("*.py") if each.is_file()):
         try:
             tree = _parsed(file)
             specs = {spec.variable: spec for spec in _specs(tree)}
@@ -68,7 +82,7 @@ def components_in(project: Path) -> tuple[Component, ...]:
             made = [_component(project, spec, specs, declared) for spec in specs.values() if spec.of not in _JAVA]
         except (RecursionError, MemoryError):
             raise TextError(str(file), None, "it, or a class that it names, is nested too deep") from None
-        conf = _conf(tree)
+        conf = options | _conf(tree)
         for each in (msgspec.structs.replace(each, conf=conf) for each in made):
             other = found.setdefault(each.name, each)
             if other != each:

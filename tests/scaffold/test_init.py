@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -158,6 +160,30 @@ def test_what_a_streamparse_project_may_write_otherwise(here: Path, capsys: pyte
     assert found["upper"].command == ("node", "upper.js -v")
     assert found["upper"].sources == (InputSource("count", "rare", ("word",)),)
     assert found["upper"].streams == {"default": StreamDeclaration(("word",))}
+
+
+def test_the_config_json_of_a_streamparse_project_is_heeded(here: Path) -> None:
+    options = {"least": 1, "topology.max.spout.pending": 7, "nimbus.token": "s3cret"}
+    envs = {"prod": {"options": options}, "beta": {"options": {"least": 2}}}
+    written(
+        here,
+        {
+            "specs/late.py": LATE,
+            "src/spouts/words.py": SPOUT,
+            "src/bolts/base.py": BASE,
+            "config.json": json.dumps({"topology_specs": "specs/", "envs": envs}),
+        },
+    )
+    found = made(here)
+    assert [*found] == ["the-words", "count", "upper"]
+    assert found["count"].conf == {"least": 3, "topology.max.spout.pending": 7}
+
+
+@pytest.mark.parametrize("text", ['{"envs": []}', "{", '{"topology_specs": "."}', '{"topology_specs": "\\u0000"}'])
+def test_the_config_json_of_something_else_is_none_of_ours(here: Path, text: str) -> None:
+    written(here, {"config.json": text})
+    shutil.copy(data_path("examples", "python", "split_bolt.py"), here)
+    assert [*made(here)] == ["split_bolt"]
 
 
 def test_the_runner_is_that_of_the_project_s_own_environment(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,6 +109,13 @@ def test_projects_that_are_not_there(project: Path, asked: str, told: str) -> No
     assert told in refusal(mlcheck("topology", "plan", "--streamparse", asked, cwd=project.parent))
 
 
+def test_topologies_are_where_config_json_says(project: Path) -> None:
+    (project / "topologies").rename(project / "specs")
+    (project / "config.json").write_text('{"topology_specs": "specs/"}', encoding="utf-8")
+    with pytest.raises(ProjectError, match="specs: there is no topology other; known are counting"):
+        read_project(f"{project}:other", "2.8.3", {})
+
+
 def test_a_file_and_a_project(project: Path) -> None:
     ran = mlcheck("topology", "plan", "a.yaml", "--streamparse", "project", cwd=project.parent)
     assert "give a Flux file, or --streamparse DIR" in refusal(ran)

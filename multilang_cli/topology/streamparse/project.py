@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.catalogue.texts import TextError, file_text, json_value
+from multilang_cli.catalogue.texts import TextError
 from multilang_cli.driver.scratch import lasting_scratch
 from multilang_cli.driver.supervisor import finish
+from multilang_cli.subject.streamparse_settings import settings_of
 from multilang_cli.topology.flux import FluxError, read_flux
 from multilang_cli.topology.streamparse import describe
 
@@ -27,17 +28,6 @@ _RUNNER = "streamparse_run"
 _PLACES = (".venv", "venv", "env")
 
 
-class _Environment(msgspec.Struct, frozen=True):
-    options: dict[str, Any] | None = None
-
-
-class _Settings(msgspec.Struct, frozen=True):
-    """Members of a config.json that are read."""
-
-    topology_specs: str = "topologies"
-    envs: dict[str, _Environment] = {}
-
-
 class ProjectError(Exception):
     """A project that can't be read; the message is a sentence that says why."""
 
@@ -45,13 +35,14 @@ class ProjectError(Exception):
 def read_project(project: str, storm: str, conf: Mapping[str, Any]) -> FluxFile:
     """Read ``DIR`` or ``DIR:topology``. `conf`: over its own. Raises ProjectError, FluxError."""
     folder, name = _parted(project)
-    settings = _settings(folder)
+    try:
+        settings = settings_of(folder)
+    except TextError as error:
+        raise ProjectError(f"{error}") from None
     file = _topology_file(folder / settings.topology_specs, name)
     python = _python(folder)
-    environment = next(iter(settings.envs), "")
-    flux = _described(python, file, environment)
-    options = settings.envs[environment].options if environment in settings.envs else None
-    flux["config"] = {**(options or {}), **flux["config"]}
+    flux = _described(python, file, settings.environment)
+    flux["config"] = {**settings.options, **flux["config"]}
     work = lasting_scratch("mlcheck-streamparse-")
     written = work / f"{file.stem}.yaml"
     written.write_text(json.dumps(flux), encoding="utf-8")
@@ -73,19 +64,6 @@ def _parted(project: str) -> tuple[Path, str]:
     if not Path(folder).is_dir():
         raise ProjectError(f"--streamparse {project}: there is no folder {folder}")
     return Path(folder), name
-
-
-def _settings(folder: Path) -> _Settings:
-    """The project's config.json; the usual, where there is none."""
-    path = folder / "config.json"
-    try:
-        return msgspec.convert(json_value(file_text(path), str(path)), _Settings)
-    except FileNotFoundError:
-        return _Settings()
-    except TextError as error:
-        raise ProjectError(f"{error}") from None
-    except (OSError, ValueError) as error:
-        raise ProjectError(f"{path} can't be read: {error}") from None
 
 
 def _topology_file(folder: Path, name: str) -> Path:
