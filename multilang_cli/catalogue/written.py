@@ -31,7 +31,7 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True):
 
     `level`: as in RFC 2119; a fact asks for nothing. `binds`: whose duty it is. `since`, `until`: the first Storm
     version that it holds for, and the first that it does not. `rules` judge it, `cases` try it. `untestable`: why
-    neither does.
+    neither does. `unconfirmed`: why nothing shows that real Storm has it so.
     `page`, `storm`, `contract`, `issues`: its sources, which are the protocol page, Storm's code, the contract of
     testees and the issues of Storm. `shown_by`: scripts of the oracle in which Storm does as the sentence says.
     `tests`: tests of ours that show it, as ``file::function``; those of ``tests/storm`` on a real Storm.
@@ -46,6 +46,7 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
     untestable: str = ""
+    unconfirmed: str = ""
     shown_by: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     page: tuple[Quotation, ...] = ()

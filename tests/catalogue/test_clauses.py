@@ -92,6 +92,23 @@ def test_a_sentence_names_what_exists_and_what_it_asks_is_tested_or_says_why_not
     assert sentence.binds != "host" or "host" in sentence.text
 
 
+@pytest.mark.parametrize("id_", SENTENCES)
+def test_what_real_storm_does_is_confirmed_or_says_why_not(id_: str) -> None:
+    sentence = SENTENCES[id_]
+    confirmed = bool((standing := standing_of(sentence)) and standing.confirmed) or bool(sentence.tests)
+    if sentence.binds == "library":  # Storm sees no library.
+        assert not sentence.unconfirmed
+    else:
+        assert confirmed != bool(sentence.unconfirmed or (sentence.untestable and not confirmed))
+
+
+def test_a_sentence_that_nothing_confirms_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["explain", "wire.read.pieces"]) == 0
+    assert "Unconfirmed  It is about what a component does with what it reads" in capsys.readouterr().out
+    write_pages(tmp_path)
+    assert "not confirmed: It is about what a component does" in (tmp_path / "wire.md").read_text(encoding="utf-8")
+
+
 def test_a_must_rule_rests_on_no_weaker_sentence_of_components() -> None:
     weaker = {r.id for r in RULES.values() if r.level == "must" and SENTENCES[str(r.clause)].level != "must"}
     assert weaker == set()

@@ -188,6 +188,8 @@ def render_sentence(placed: Placed, titles: Mapping[str, str], console: Console)
         page.blank()
     page.listed((f"{name}: {titles.get(name, '')}" for name in sentence.cases), "Cases", indent=2, hang=_HANG)
     page.listed(sentence.tests, "Tests", indent=2, hang=_HANG)
+    if sentence.unconfirmed:
+        page.para(sentence.unconfirmed, label="Unconfirmed", indent=2, hang=_HANG)
     if sentence.untestable:
         page.para(sentence.untestable, label="Untested", indent=2, hang=_HANG)
     standing = standing_of(sentence)

@@ -42,7 +42,9 @@ There are {} sentences. Each has an id that does not change, such as [bolt.ack.o
 rules, cases and findings of mlcheck name, and which `mlcheck explain bolt.ack.once` shows with its sources."""
 _CONFIRMED = """\
 Of {} sentences that real Storm can bear out, {} are confirmed on every version that was asked. A version counts if its
-own classes dealt out each fate that is claimed for it, to a script that is kept. See [fates](fates.md)."""
+own classes dealt out each fate that is claimed for it, to a script that is kept. See [fates](fates.md).
+Other sentences name a test that shows them, or say why nothing does; those that bind a library have neither, for Storm
+sees no library."""
 _BESIDE = """\
 - [Fates](fates.md): what each version does about each breach
 - [Cases](cases.md): how components, libraries and hosts are tried
@@ -144,6 +146,8 @@ def _remarks(sentence: Sentence) -> Iterator[str]:
         yield standing.text
     if sentence.tests:
         yield "shown by " + ", ".join(f"`{test}`" for test in sentence.tests)
+    if sentence.unconfirmed:
+        yield f"not confirmed: {_flat(sentence.unconfirmed)}"
     if sentence.untestable:
         yield f"not tested: {_flat(sentence.untestable)}"
     sources = [*(f"`{place}`" for place in sentence.storm), *sentence.issues]
