@@ -233,3 +233,8 @@ def indented(text: str) -> str:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """A page without the comments that are for tests."""
     return re.sub(r"<!--.*?-->\n?", "", markdown, flags=re.DOTALL)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Name the theme's search."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
