@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit.clocks import Passage, compared, offsets
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channels
-from multilang_cli.audit.stages.equals import equal_legs, exchanged, exchanges, few
+from multilang_cli.audit.stages.equals import TreeLeg, told_apart
 from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends, several_lives, torn_tasks
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from multilang_cli.audit.stages.equals import Exchange
     from multilang_cli.audit.stages.facts import AuditFacts
 
 MOST_IN_A_ROW = 64
@@ -37,7 +36,7 @@ _SIDES = [column.name for column in SIDES]
 _PAIRS = [column.name for column in PAIRS.columns]
 _WHOSE = "conv string, n int, run string, role string, component string, me int, started double, gap boolean"
 _LIVES = "n int, run string, ahead double, last double, over boolean, torn boolean"
-_LEGS = ["root", "emission", "sender", "sent_at", "target", "edge", "receiver", "id", "later", "doubt"]
+_LEGS = list(TreeLeg._fields)
 _BEHIND_CUT = "coalesce(heard - t < timeout, false)"
 """The recording of the task ends before it had the tuple for as long as the timeout: its end may stand behind that."""
 _NO_EDGE = ("cast(null as bigint) as edge", "cast(null as int) as task", "cast(null as string) as id")
@@ -71,8 +70,7 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | 
     tree = _trees(first, children, depth)
     if any(row.equals for row in met):
         told, settles = told.localCheckpoint(eager=False), settles.localCheckpoint(eager=False)
-        if found := exchanges(equal_legs(tree, paired, told, settles)):
-            tree = _exchanged(tree, children, depth, found)
+        tree = told_apart(tree, children, paired, told=told, settles=settles, levels=depth or MOST_IN_A_ROW)
     return _marks(told, settles, tree, alive, ends=F.broadcast(ends), torn=F.broadcast(torn))
 
 
@@ -275,16 +273,6 @@ def _first_level(said: DataFrame, paired: DataFrame) -> DataFrame:
     roots = said.where("role = 'spout' and kind = 'emit' and id is not null")
     level = roots.selectExpr("xxhash64(conv, seq) as emission").join(paired, "emission")
     return level.withColumn("root", F.col("emission")).select(_LEGS)
-
-
-def _exchanged(tree: DataFrame, children: DataFrame, depth: int, found: Sequence[Exchange]) -> DataFrame:
-    """The trees, those with emissions to be exchanged made again, of what stands in these alone."""
-    which = few(tree, {leg.root for each in found for leg in each})
-    theirs = tree.join(which, "root", "left_semi")
-    anchors = F.broadcast(theirs.selectExpr("edge as anchor").distinct())
-    below = children.join(anchors, "anchor", "left_semi").localCheckpoint(eager=False)
-    again = _trees(exchanged(theirs.where("root = emission"), found), exchanged(below, found), depth)
-    return tree.join(which, "root", "left_anti").select(_LEGS).unionByName(again)
 
 
 def _trees(level: DataFrame, children: DataFrame, depth: int) -> DataFrame:
