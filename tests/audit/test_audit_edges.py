@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset as ds
 import pytest
 
+from multilang_cli.audit.stages import trees
+from multilang_cli.audit.stages.facts import told_facts
+from multilang_cli.audit.stages.people import people
 from multilang_cli.audit.store.parquet_files import tuples_of
 from tests.audit.generator.damage import Damage
 from tests.audit.generator.histories import truth
@@ -16,14 +19,18 @@ from tests.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
 from tests.audit.recorded import write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+    from multilang_cli.audit.clocks import Passage
+    from multilang_cli.audit.stages.people import Person
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
+FOLLOWING = ["first", "second"]
 PLAN = TreesPlan(roots=1000, weights=EVERYTHING, restarts=((4.0, 0), (7.0, 2)))
 
 
@@ -129,3 +136,37 @@ def test_a_few_tuples_that_are_paired_wrongly_move_no_clock(spark: SparkSession)
     paired = spark.createDataFrame(rows, columns).selectExpr("*", "cast(null as bigint) as equals")
     least = {row.receiver: row.least for row in _met(paired)}
     assert least == {2: pytest.approx(0.001, abs=0.0001), 3: -5.0, 4: None}
+
+
+@pytest.mark.parametrize(("second", "looks"), [(400, [8]), (40, [8, 1])], ids=["enough of each", "a short life"])
+def test_lives_are_put_in_order_by_a_part_of_what_passed_where_that_is_enough(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, second: int, looks: list[int]
+) -> None:
+    # The second life of the task began when its clock had been set back by 900 seconds.
+    lives = {"spout": (1, 0.0, 0), "first": (2, 0.0, 400), "second": (2, -900.0, second)}
+    parts = [("spout", 1, "f", "2.8.3", "spout", "s", 1, "w", "h", "t", 0.0, 30.0, True)]
+    parts += [(conv, 1, "f", "2.8.3", "bolt", "b", 2, "w", "h", "t", lives[conv][1], 30.0, True) for conv in FOLLOWING]
+    said = [("spout", "emit", float(at), 0, "default", f"[{at}]") for at in range(400 + second)]
+    said += [("first", "tuple", at + 0.01, 1, "default", f"[{at}]") for at in range(400)]
+    said += [("second", "tuple", 400 + at + 0.01, 1, "default", f"[{400 + at}]") for at in range(second)]
+    counts = {"spout": 400 + second, "first": 400, "second": second}
+    ends = {"spout": (0.0, 800.0), "first": (0.0, 400.0), "second": (400.0, 400.0 + second)}
+    spans = [
+        ("f", conv, counts[conv], last, first, last, False, None, None, None, 0, counts[conv] - 1, None, 0)
+        for conv, (first, last) in ends.items()
+    ]
+    facts = told_facts(parts, spans)
+    events = spark.createDataFrame(said, "conv string, kind string, t double, task int, stream string, values string")
+    assert next(each.conv for each in people(facts)) == "second"
+    asked: list[int] = []
+    whole = trees._passages
+
+    def passages(events: DataFrame, known: Sequence[Person], some: int = 1) -> list[Passage]:
+        asked.append(some)
+        return whole(events, known, some)
+
+    monkeypatch.setattr(trees, "_passages", passages)
+    monkeypatch.setattr(trees, "COMPARED", sum(counts.values()) // 8)
+    clocks = trees._clocks(events, people(facts), facts)
+    assert asked == looks
+    assert [each.conv for each in people(facts, clocks) if each.me == 2] == FOLLOWING

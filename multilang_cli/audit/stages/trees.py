@@ -24,10 +24,15 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from multilang_cli.audit.clocks import ComparedClock
     from multilang_cli.audit.stages.facts import AuditFacts
 
 MOST_IN_A_ROW = 64
 """Tuples in a row, from a spout's on, that are followed."""
+COMPARED = 100_000
+"""Events, about, of which the values are compared to tell clocks from each other, where there are more."""
+LEAST_COMPARED = 32
+"""Tuples between two conversations from which their clocks are told then, at least."""
 FEW_WRONG = 0.02
 """Of tuples that are inferred, the part that may be paired wrongly."""
 _NAMES = [column.name for column in MARKS.columns]
@@ -49,7 +54,7 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | 
     if not known:
         return local_rows(spark, [], MARKS.ddl)
     if several_lives(known):
-        clocks = compared(_passages(events, known))
+        clocks = _clocks(events, known, facts)
         known = [each for each in people(facts, clocks) if runs is None or each.run in runs]
     whose = _whose(spark, known)
     said = _placed(events, whose, known)
@@ -79,17 +84,29 @@ def _whose(spark: SparkSession, known: Sequence[Person]) -> DataFrame:
     return F.broadcast(local_rows(spark, rows, _WHOSE))
 
 
-def _passages(events: DataFrame, known: Sequence[Person]) -> list[Passage]:
+def _clocks(events: DataFrame, known: Sequence[Person], facts: AuditFacts) -> dict[str, ComparedClock]:
+    """The clocks of these conversations, from a part of what passed between them where that puts all lives in order."""
+    some = sum(facts.spans[each.conv].number for each in known) // COMPARED
+    if some > 1:
+        passed = [each for each in _passages(events, known, some) if each.number >= LEAST_COMPARED]
+        clocks = compared(passed)
+        mine = {each.conv for each in known}
+        if not any(each.unordered for each in people(facts, clocks) if each.conv in mine):
+            return clocks
+    return compared(_passages(events, known))
+
+
+def _passages(events: DataFrame, known: Sequence[Person], some: int = 1) -> list[Passage]:
     """Tuples between conversations, of values that a task emitted once: who got which is sure, whatever clocks say.
 
     Of how long it took the lower quartile is usual: neither what waited in queues moves it, nor a few that are wrong,
-    as where one of two emits of the same values was not recorded.
+    as where one of two emits of the same values was not recorded. `some`: one in so many values is looked at.
     """
     said = events.where("kind in ('emit', 'tuple')").join(_whose(events.sparkSession, known), "conv")
     keyed = said.selectExpr(
         "n", "kind = 'emit' as emits", "started + t as at",
         "xxhash64(run, if(kind = 'emit', me, task), stream, values) as key",
-    )  # fmt: skip
+    ).where(f"key % {some} = 0")  # fmt: skip
     sent = keyed.where("emits").groupBy("key")
     once = sent.agg(F.expr("max(n) as sender"), F.expr("max(at) as sent_at"), F.expr("count(*) as often"))
     passed = (
