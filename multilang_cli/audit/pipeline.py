@@ -23,7 +23,7 @@ from multilang_cli.audit.session import beside
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary
 from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
 from multilang_cli.audit.stages.facts import SPANS
-from multilang_cli.audit.stages.lines import LineSource, lines, start_workers
+from multilang_cli.audit.stages.lines import LineSource, lines, start_workers, write_rows
 from multilang_cli.audit.stages.whole_files import whole_files
 from multilang_cli.audit.store.delta_tables import write_delta
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
@@ -69,6 +69,8 @@ class AuditStage(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
+_LONG = frozenset({"ledger", "marks", "roots"})
+"""Tables that Spark makes, with a row for each tuple or each tree."""
 WRITERS = 3
 """Tables that are written at a time: while one is planned on one core, the tasks of others have the rest."""
 
@@ -215,6 +217,8 @@ class _Work:
         elif isinstance(rows, OwnTable):
             for beside, more in (rows.write(place) or {}).items():
                 self._write(beside, more)
+        elif self._standing.here and name in _LONG:
+            write_rows(rows, place, table)
         else:
             self._save(table, rows, place)
         found = [StoredPiece(folder)]

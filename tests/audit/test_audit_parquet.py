@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from multilang_cli.audit.columns import Table, TableColumn
+from multilang_cli.audit.stages.lines import write_rows
 from multilang_cli.audit.store import parquet_files
 from multilang_cli.audit.store.manifest import FOLDER, Manifest, ManifestError, StoredPiece
 from multilang_cli.audit.store.stored import stored_tables
@@ -19,6 +20,8 @@ from multilang_cli.audit.store.stored import stored_tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from pyspark.sql import SparkSession
 
 TABLE = Table(
     "made",
@@ -121,3 +124,16 @@ def test_tables_that_spark_reads_are_looked_at_before(kind: str, tmp_path: Path)
     FORGED[kind](tmp_path / "events" / "1" / "part-00000.parquet")
     with pytest.raises(ManifestError, match=r"part-00000\.parquet can't be read"):
         stored_tables(no_spark, str(tmp_path))
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+def test_rows_of_spark_are_written_by_its_tasks_as_the_table_has_them(spark: SparkSession, tmp_path: Path) -> None:
+    # Spark knows of these columns that none is null, which no table says.
+    made = spark.range(0, 9, 1, 2).selectExpr("id as line", "'f' as file", "array(cast(id as int)) as tasks")
+    write_rows(made, str(tmp_path / "made"), TABLE)
+    parts = sorted((tmp_path / "made").iterdir())
+    assert [part.name for part in parts] == ["part-00000.parquet", "part-00001.parquet"]
+    rows = [row for part in parts for row in pq.read_table(part).to_pylist()]
+    assert rows == [{"file": "f", "line": line, "tasks": [line]} for line in range(9)]
+    assert spark.read.parquet(str(tmp_path / "made")).schema["line"].metadata == {"comment": "its line"}

@@ -33,7 +33,9 @@ _UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
 _LONGEST_REASON = 300
 """Characters of such an error that are told."""
 _SPELT = {"bigint": "long", "int": "integer"}
-_UNIQUE = frozenset({"raw", "header", "values", "id", "seq", "line", "t"})
+_UNIQUE = frozenset(
+    {"raw", "header", "values", "id", "seq", "line", "t", "at", "settled_seq", "after", "waiting", "edge"}
+)
 """Columns that hardly have a value twice: a dictionary of them would be given up after it was made."""
 
 
