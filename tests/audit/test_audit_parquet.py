@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,13 @@ import pytest
 
 from multilang_cli.audit.columns import Table, TableColumn
 from multilang_cli.audit.stages.lines import write_rows
+from multilang_cli.audit.stages.workers import OBJECTS_BETWEEN_LOOKS
 from multilang_cli.audit.store import parquet_files
 from multilang_cli.audit.store.manifest import FOLDER, Manifest, ManifestError, StoredPiece
 from multilang_cli.audit.store.stored import stored_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -137,3 +139,15 @@ def test_rows_of_spark_are_written_by_its_tasks_as_the_table_has_them(spark: Spa
     rows = [row for part in parts for row in pq.read_table(part).to_pylist()]
     assert rows == [{"file": "f", "line": line, "tasks": [line]} for line in range(9)]
     assert spark.read.parquet(str(tmp_path / "made")).schema["line"].metadata == {"comment": "its line"}
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(600)
+def test_a_task_looks_seldom_for_circles_of_objects(spark: SparkSession) -> None:
+    def told(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"least": [gc.get_threshold()[0]], "kept": [gc.get_freeze_count()]})
+
+    [row] = spark.range(0, 1, 1, 1).mapInArrow(told, "least long, kept long").collect()
+    assert row.least == OBJECTS_BETWEEN_LOOKS
+    assert row.kept > OBJECTS_BETWEEN_LOOKS / 10
