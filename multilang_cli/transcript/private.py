@@ -10,10 +10,14 @@ if TYPE_CHECKING:
 
 OWN_FILE, OWN_FOLDER = 0o600, 0o700
 """Modes of what is made; what is there already keeps its own."""
+OURS = ".mlcheck"
+"""The folder that all of ours stands in, where no other is named: the names below it tell of a topology too."""
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it, which are as others are. Raises OSError."""
+    """Make a folder, and those above it, which are as others are but for `OURS`. Raises OSError."""
+    if ours := next((each for each in folder.parents if each.name == OURS), None):
+        ours.mkdir(OWN_FOLDER, parents=True, exist_ok=True)
     folder.mkdir(OWN_FOLDER, parents=True, exist_ok=True)
 
 
