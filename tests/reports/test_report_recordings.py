@@ -108,7 +108,8 @@ def test_after_a_gap_nothing_is_told_of_what_was_open(tmp_path: Path) -> None:
     cut = [*events[:5], Event(5, 0.55, "control", Gap("a ring that wrapped", 3)), *events[-1:]]
     page = document(record(tmp_path / "talk.ndjson", cut))
     assert "3 events are missing here: a ring that wrapped" in texts(section(page, "c1"))
-    assert {each["type"] for each in page["sections"]} == {"facts", "conversation", "table"}
+    assert {each["type"] for each in page["sections"]} == {"facts", "conversation", "table", "text"}
+    assert "talk: events are missing at 5 (a ring that wrapped), as it says itself" in str(section(page, "notes"))
 
 
 @pytest.mark.parametrize(
