@@ -336,6 +336,16 @@ def test_a_single_case_says_what_it_did_and_several_do_not() -> None:
     assert "  Case " not in text
 
 
+@pytest.mark.parametrize(
+    ("note", "shown"), [("it emits a tuple twice for one fail", True), ("no output streams were declared", False)]
+)
+def test_a_note_on_what_the_component_does_stands_beside_a_cause(note: str, shown: bool) -> None:
+    run = msgspec.structs.replace(result(with_cause(DEATH, id="a"), *passed("d")), notes=("taken out", note))
+    lines = as_text(lambda console: render_screen(run, console)).splitlines()
+    assert (f"  Note    {note}" in lines) is shown
+    assert any(line.startswith("2 notes") for line in lines)
+
+
 def test_what_is_said_of_all_cases_is_counted_as_none() -> None:
     whole = with_cause(DEATH, id="settling", kind="run")
     shown = result(whole, with_cause(DEATH, id="a"), with_cause(DEATH, id="b"), *passed("c"))
