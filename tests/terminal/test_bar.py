@@ -70,7 +70,7 @@ def _bar(name: str, *words: str, stage: pytest.MarkDecorator = pytest.mark.compo
         _bar("fuzz", "fuzz", "--conversations", "60", "--kind", "bolt", BOLT),
         _bar("host", "host", "-k", "host.bolt", "--", sys.executable, "-m", "multilang_cli.driver"),
         _bar("bench", "bench", "--seconds", "0.2", "--rounds", "3", "--windows", "1,10", BOLT),
-        _bar("kafka", "kafka", "demo", "--messages", "3000", stage=pytest.mark.kafka),
+        _bar("kafka", "kafka", "demo", "--messages", "12000", stage=pytest.mark.kafka),
         _bar("audit", "audit", "run", "recordings", "-o", "audit", "--master", "local[1]", stage=pytest.mark.spark),
         _bar("verify-storm", "verify-storm", "2.8.3", *SCRIPTS, stage=pytest.mark.storm),
     ],
