@@ -246,6 +246,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "clean": lambda facts: not facts.findings,
     "settled_last": lambda facts: facts.seen.answered == "tuple",
     "mislays": lambda facts: facts.seen.mislaid.any,
+    "stops": lambda facts: facts.seen.mislaid.stops,
     "loses_each": lambda facts: facts.seen.mislaid.each > 0,
     "leaves_the_first": lambda facts: facts.seen.mislaid.leaves_the_first,
     "overwritten": lambda facts: facts.seen.mislaid.overwritten,

@@ -215,6 +215,13 @@ class Mislaid:
         return first in self._open and first not in self._emitted and self._values[first] in self._settled
 
     @property
+    def stops(self) -> bool:
+        """True if it settled all up to one tuple, and none of the many behind that."""
+        places = [place for place, id_ in enumerate(self._values, 1) if id_ in self._open]
+        settled = len(self._values) - len(places)
+        return bool(settled) and len(places) >= WAITED_OFTEN and places[0] == settled + 1
+
+    @property
     def each(self) -> int:
         """The number of which it leaves the last open each time, whatever is open behind them; 0 if there is none."""
         places = [place for place, id_ in enumerate(self._values, 1) if id_ in self._open]

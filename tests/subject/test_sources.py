@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.subject.source.sources import lines_of, source_of
+from multilang_cli.subject.source.sources import lines_of, source_of, suspect_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,3 +88,20 @@ def test_the_folder_of_a_compiled_program_is_one_in_which_its_sources_stand(tmp_
     found = source_of(["bolts/count"], tmp_path, "bolt")
     assert found.roots == (str(tmp_path.resolve()), str(folder.resolve()))
     assert set(lines_of(found)) == {"bolts/count.rs"}
+
+
+@pytest.mark.parametrize(
+    ("first", "argv", "language"),
+    [
+        ("#!/usr/bin/env tclsh", ["./tag"], "tcl"),
+        ("#!/usr/bin/env php\n<?php", ["./tag"], "php"),
+        ("# no first line", ["ruby", "tag"], "ruby"),
+    ],
+)
+def test_a_script_without_a_suffix_is_read(tmp_path: Path, first: str, argv: list[str], language: str) -> None:
+    (tmp_path / "tag").write_text(f"{first}\nwrong here\n")
+    source = source_of(argv, tmp_path, "bolt")
+    assert source.language == language
+    place = suspect_in(source, "wrong")
+    assert place is not None
+    assert (place.file, place.code) == ("tag", "wrong here")

@@ -9,7 +9,15 @@ import pytest
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.subject.options import Component
-from multilang_cli.suite.verdict.replays import CALLS, CALLS_BEHIND, FAILED_FOR_GOOD, NO_IDS, Replays, ReplayWatch
+from multilang_cli.suite.verdict.replays import (
+    CALLS,
+    CALLS_BEHIND,
+    FAILED_FOR_GOOD,
+    IN_VAIN,
+    NO_IDS,
+    Replays,
+    ReplayWatch,
+)
 from tests import notation
 
 SPOUT = Component(name="s", command=("s",), kind="spout")
@@ -169,3 +177,34 @@ def test_who_emits_twice_for_one_fail_is_told(talk: str, told: bool) -> None:
         "A": '> {"command":"ack","id":"m0"}',
     }
     assert any("twice for one fail" in note for note in run_of("\n".join(words[w] for w in talk.split()))) is told
+
+
+def fails(*numbers: int) -> list[str]:
+    return [f'> {{"command":"fail","id":"m{n}"}}' for n in numbers]
+
+
+@pytest.mark.parametrize(
+    ("came", "told"),
+    [(EMITTED[0], True), (EMITTED[3], False), (EMITTED[0].replace("[0]", "[9]"), False)],
+    ids=["one that did not fail", "the one that did", "other values"],
+)
+def test_a_tuple_that_comes_again_and_did_not_fail_is_told(came: str, told: bool) -> None:
+    talk = [*NEXT, *EMITTED, *fails(3), *NEXT, came]
+    assert any("tuples that did not fail" in note for note in run_of("\n".join(talk))) is told
+
+
+@pytest.mark.parametrize(("id_", "told"), [("", True), ('"id":"x7",', False)])
+def test_what_comes_again_without_an_id_is_told(id_: str, told: bool) -> None:
+    again = f'< {{"command":"emit",{id_}"tuple":[2]}}'
+    assert any("again without an id" in note for note in run_of("\n".join([*EMITTED, *fails(2), *NEXT, again]))) is told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "came", "told"),
+    [(3, EMITTED[0], True), (0.01, EMITTED[0], False), (3, "", False)],
+    ids=["one came, others had time", "too soon", "none came"],
+)
+def test_who_emits_one_again_of_several_that_failed_is_told(seconds: float, came: str, told: bool) -> None:
+    vain = [f"@ {1 + seconds * n / IN_VAIN}\n{NEXT[0]}" for n in range(IN_VAIN + 2)]
+    talk = [*EMITTED, *fails(0, 1, 2, 3), "@ 1", *NEXT, *([came] if came else []), *vain]
+    assert any("it emitted one again, and 3 not" in note for note in run_of("\n".join(talk))) is told

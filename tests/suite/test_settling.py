@@ -220,6 +220,26 @@ def test_a_sample_that_is_acked_and_failed_is_told(said: Any, told: bool) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ((of("1", "a b", 1), of("2", "c d", 2), emit("c d", 2, anchor="1")), True),
+        ((of("1", "a b", 1), of("2", "c d", 2), emit("c d", 2, anchor="2")), False),
+        ((of("1", "a b", 1), emit("c", 1, anchor="1")), False),
+        ((of("1", "other", 1), emit("c d", 1, anchor="1")), False),
+    ],
+    ids=["another's", "its own", "of none", "for what is no sample"],
+)
+def test_a_value_of_another_sample_is_told(said: Any, told: bool) -> None:
+    whole = Settling()
+    whole.add(fed(FedTuples([Sample(values, "source", "default") for values in PAIR]), *said))
+    notes = whole.notes(Component(name="b", command=("b",), kind="bolt", samples=PAIR))
+    assert (
+        any(note.startswith('it emits for ["a b", 1] alone a value of another sample: ["c d"') for note in notes)
+        is told
+    )
+
+
 def test_others_are_fed_between_equal_ones_in_their_order() -> None:
     samples = [Sample(["a"]), Sample(["b"]), Sample(["a"]), Sample(["c"])]
     message = TupleMsg(samples[1].component, ["b"], 2, samples[1].stream, "1")

@@ -13,7 +13,9 @@ from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.formats.trouble import (
+    OF_COMPONENT,
     SCREEN_HANG,
+    WARNED,
     counted_of,
     fitting,
     head,
@@ -87,7 +89,8 @@ def _show_plain(page: Page, result: RunResult) -> None:
     for told in result.emits:
         page.para(told, label="Emits", hang=len("Emits") + 2)
     for note in (*result.notes, *note_lines(notes_of(result))):
-        page.para(note, label="Note", hang=len("Note") + 2)
+        label, style = ("But ", WARNED) if note.startswith(OF_COMPONENT) else ("Note", "bold")
+        page.para(note, label=label, label_style=style, hang=len("Note") + 2)
     if untested := _untested(result):
         page.para(f"{untested} (all of it: {RUN})", label="Not tested", hang=len("Not tested") + 2)
     _show_verdict(page, result)

@@ -92,7 +92,7 @@ _BEFORE = 3
 """Of the cells of a message, one in so many stands before the place that is marked in it."""
 _PART_OF_CASES = 4
 """Of the cases played, this part at most are few."""
-_OF_COMPONENT = ("it ", "fed ", "a tuple ", "Storm brings back ")
+OF_COMPONENT = ("it ", "fed ", "a tuple ", "Storm brings back ")
 """Beginnings of notes on what the component does; others tell how it was run."""
 CALLS = "    <- calls it"
 MADE_UP = "    <- made up by mlcheck"
@@ -101,9 +101,9 @@ _ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed ne
 _JVM = re.compile(r" \((?:java|org)\.[\w.$]+ (?:is|and) ")
 """Where a JVM begins to tell of modules and class loaders."""
 SCREEN_HANG = 10
-_WARNED = "bold yellow"
+WARNED = "bold yellow"
 _LEVELS = {"warn": "warning", "untestable": "not judged"}
-_STYLES = {0: "bold green", 6: _WARNED}
+_STYLES = {0: "bold green", 6: WARNED}
 _KINDS = {"task": ("process", "processes")}
 """Subjects that have another name on a screen, for one and for many."""
 
@@ -124,7 +124,7 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     label = label_of(result)
     hang = len(label) + 2
     headline = room._replace(sentence=max(room.sentence, _HEADLINE)).cut(page, first.cause.told, hang)
-    style = style_of(result) if result.exit_code else _WARNED
+    style = style_of(result) if result.exit_code else WARNED
     page.para(headline, "bold", label=label, label_style=style, hang=hang)
     page.blank()
     declared = result.profile is not None and bool(result.profile.samples)
@@ -362,6 +362,6 @@ def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: R
         page.line(lead + head(page, text, max(page.columns - len(lead), 20)))
     if len(lines) > room.others:
         page.line(f"  and {len(lines) - room.others} more: {all_seen}")
-    told_of_it = next((note for note in result.notes if note.startswith(_OF_COMPONENT)), "")
+    told_of_it = next((note for note in result.notes if note.startswith(OF_COMPONENT)), "")
     if told_of_it and len(lines) < room.others:
         page.line(f"  Note    {head(page, told_of_it, page.columns - SCREEN_HANG)}")

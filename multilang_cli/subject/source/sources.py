@@ -77,6 +77,8 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     programs = [cwd / word for word in words_of(argv) if language_of([word]) and "." in Path(word).name]
     if find := _NAMED.get(named):
         programs += find(argv, cwd)
+    if named and not programs:
+        programs = _without_suffix(argv, cwd)
     program = cwd / argv[0]
     language = named or built_from(program) or _written_beside(program) or _only_source_beside(program)
     if not programs and language in _SOURCES:
@@ -91,6 +93,16 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     files = tuple(dict.fromkeys(str(each.resolve()) for each in programs))
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
+
+
+def _without_suffix(argv: Sequence[str], cwd: Path) -> list[Path]:
+    """The script that is started, or given to an interpreter, where its name doesn't tell its language."""
+    for number, word in enumerate(argv):
+        path = cwd / word
+        with suppress(OSError, ValueError):
+            if "." not in path.name and path.is_file() and (next(iter(source_lines(path)), "")[:2] == "#!" or number):
+                return [path]
+    return []
 
 
 def _written_beside(program: Path) -> str:
@@ -267,6 +279,10 @@ def _lines_of(source: Source) -> tuple[Lines, Lines]:
     own: Lines = {}
     beside: Lines = {}
     known: set[Path] = set()
+    for program in map(Path, source.programs):
+        if not is_written_in(program.name, source.language) and "." not in program.name:
+            with suppress(OSError):
+                own[program.name] = [line[:MOST_OF_A_LINE] for line in source_lines(program)]
     for root in map(Path, source.roots):
         # One root may stand below another.
         found = [path for path in islice(_files(root, source.language), MOST_FILES) if path not in known]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -38,6 +38,12 @@ CHANGED = (
     "it fails a sample that it acked before, in one conversation: {values} (does something go on from one tuple to the "
     "next: a file that is read on, a cursor, a counter?)"
 )
+MIXED_UP = (
+    "it emits for {of} alone a value of another sample: {values} (is what holds a tuple's values used again for the "
+    "next, before they are emitted?)"
+)
+LEAST_OF_TEXT = 3
+"""Characters of a text by which a sample is known again."""
 MOST_OF_SAMPLE = 60
 """Characters of a sample that a note shows."""
 UNEVEN = (
@@ -97,6 +103,7 @@ class FedTuples:
     by stream, how many values what it emitted of a sample, or as a spout, had. `woken`: of the last settled, True if
     that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `emits`: by stream,
     what was emitted there first, for its user to look at. `fates`: by values of a sample, whether it failed: both.
+    `mixed`: an emit for one sample with a value of another.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -110,7 +117,10 @@ class FedTuples:
         self.woken: bool | None = None
         self._beat = -inf
         self.fates: dict[bytes, set[bool]] = {}
+        self.mixed = ""
+        samples = [*samples]
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
+        self._owned = _owners(samples)
         self._latest = 0
         self._began: float | None = None
         self._ended = 0.0
@@ -171,8 +181,18 @@ class FedTuples:
         of = [self.open.get(anchor) for anchor in said.anchors]
         if said.stream not in self.emits and len(self.emits) < MOST_STREAMS:
             self.emits[said.stream] = _told_of(said, of[0] if of else None, by_spout=not self.fed)
+        if self._owned and not self.mixed and of and all(each is not None and each.is_sample for each in of):
+            self._look_for_mixed(said, [each.message.values for each in of if each is not None])
         if not self.fed or (of and all(each is not None and each.is_sample for each in of)):
             self.arities.setdefault(said.stream, set()).add(len(said.values))
+
+    def _look_for_mixed(self, said: Emit, values: list[Any]) -> None:
+        """See whether an emit for one sample, or several that are equal, has a text that is another's alone."""
+        if any(each != values[0] for each in values) or not isinstance(said.values, list):
+            return
+        owners = (self._owned.get(value) for value in said.values if isinstance(value, str))
+        if any(owner is not None and owner != values[0] for owner in owners):
+            self.mixed = MIXED_UP.format(of=shown(values[0]), values=shown(said.values))
 
     def _settled(self, said: Ack | Fail, t: float) -> None:
         fed = self.open.pop(said.id, None)
@@ -201,6 +221,18 @@ class FedTuples:
         """The oldest tuple that is open although one fed `lead` places after it, or later, is settled; None if none."""
         oldest = next(iter(self.open.values()), None)
         return oldest if oldest is not None and self._latest - oldest.place >= lead else None
+
+
+def _owners(samples: Sequence[Sample]) -> dict[str, list[Any]]:
+    """By text, the values of the only sample that has it, alone or within another text."""
+    texts = [[text for text in each.values if isinstance(text, str)] for each in samples]
+    return {
+        text: samples[number].values
+        for number, own in enumerate(texts)
+        for text in own
+        if len(text) >= LEAST_OF_TEXT
+        and not any(text in other for at, others in enumerate(texts) if at != number for other in others)
+    }
 
 
 class Proof(NamedTuple):
@@ -233,7 +265,8 @@ class Settling:
     for each, in the quickest conversation; `delay`: until one is. `died`: it ended by itself in one of them.
     `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it worked on what it may
     refuse, in vain. `failing`: the first case in which it failed a declared sample. `scant`: as in the first
-    conversation that has one. `changed`: a sample that it acked and failed. `woken`: how many conversations ended so;
+    conversation that has one. `changed`: a sample that it acked and failed; `mixed`: as in the first
+    conversation that has one. `woken`: how many conversations ended so;
     `prompt`: how many did not. `emits`: as in the first conversation that has some.
     """
 
@@ -244,7 +277,7 @@ class Settling:
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
         self.emits: dict[str, str] = {}
-        self.changed = ""
+        self.changed = self.mixed = ""
         self.failing: SubjectResult | None = None
         self.proof: Proof | None = None
         self.waited_out = self.tried = self.by_value = self.died = self.takes_text = self.overworked = False
@@ -284,6 +317,7 @@ class Settling:
         self.emits = feed.emits | self.emits
         changed = (values.decode() for values, fates in feed.fates.items() if len(fates) > 1)
         self.changed = self.changed or next(changed, "")
+        self.mixed = self.mixed or feed.mixed
         self.woken += feed.woken is True
         self.prompt += feed.woken is False
         if feed.starved:
@@ -303,6 +337,7 @@ class Settling:
         unanchored = not unfollowed and self.acked and self.emitted and not self.anchored
         late = self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles
         notes = (
+            (self.mixed, self.mixed),
             (CHANGED.format(values=head(self.changed, MOST_OF_SAMPLE)), self.changed),
             (UNANCHORED, unanchored),
             (AT_HEARTBEATS, late),

@@ -32,6 +32,7 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
 
     ack and fail are of tuples that it emitted; pick: of the one at this place among those pending, counted in a circle.
     id: `unknown` in a case that was written of a conversation in which the id was never emitted; no shipped one has it.
+    patient: time is left behind a next that brings nothing, for what is sent again after a while.
     A spout is activated before it is asked for a tuple, whatever a case says.
     """
     spout, command = stage.spout, str(arguments["command"])
@@ -50,13 +51,21 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
         if command == "next":
             if sleeps_next(stage):
                 return
-            ask(stage)
+            _ask(stage, patient="patient" in arguments)
         else:
             if command == "deactivate" and stage.paused is None:
                 stage.paused = (stage.calls, spout.kept.count)
             _tell(stage, command, id_, stage.patience("sync"))
         if allowed.is_over or _is_tired(stage):
             return
+
+
+def _ask(stage: Stage, *, patient: bool) -> None:
+    """Call next; `patient`: leave a moment behind one that brings nothing."""
+    emitted = stage.spout.kept.count
+    ask(stage)
+    if patient and stage.spout.kept.count == emitted:
+        stage.spout.session.wait(lambda: False, BETWEEN_CALLS, "output", quietly=True)
 
 
 def _tell(stage: Stage, command: str, id_: Json, limit: float) -> None:

@@ -13,7 +13,7 @@ from multilang_cli.protocol.words.messages import Emit, Error, Log, SpoutCommand
 from multilang_cli.protocol.words.shortening import ends, head, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Json
@@ -55,6 +55,20 @@ TWICE = (
     "it emits a tuple twice for one fail, {id} for example: its bolts get it once too often (is it emitted by `fail`, "
     "and again by the next `next`?)"
 )
+ANOTHER = (
+    "it emits again tuples that did not fail, {id} for example, where others did: those are lost (is what `fail` names "
+    "compared as it should be?)"
+)
+WITHOUT_ID = (
+    "it emits again without an id what failed, {values} for example: Storm does not follow that, so it comes no third "
+    "time (keep the id beside the values)"
+)
+SOME = (
+    "of tuples that failed one behind the other it emitted one again, and {lost} not in {calls} calls of `next`: they "
+    "are lost, unless it waits longer than {seconds:.0f} s (is what waits to be sent again kept for each of them?)"
+)
+STALLED = 2.5
+"""Seconds without an emit in which what failed could have come again."""
 CALLS_BEHIND = 10
 """Calls of next behind a fail of one among many, in which it could have come again."""
 MOST_OF_VALUES = 50
@@ -75,7 +89,9 @@ class Replays:
     how many had failed, and how many it had emitted in how long a silence, in one where all did until it stopped.
     `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came again with others.
     `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one of them did.
-    `twice`: the id of one that came again twice for one fail.
+    `twice`: the id of one that came again twice for one fail. `another`: that of one that came again though it did not
+    fail; `without_id`: values that came again so. `some`: how many of those that failed did not come again, in how many
+    calls and seconds, in a conversation in which one did.
     """
 
     def __init__(self) -> None:
@@ -86,7 +102,8 @@ class Replays:
         self.alike: set[bytes] = set()
         self.recurring: set[bytes] = set()
         self.stopped: tuple[int, int, float] | None = None
-        self.disowned = self.twice = ""
+        self.disowned = self.twice = self.another = self.without_id = ""
+        self.some: tuple[int, int, float] | None = None
         self.overtaken: int | None = 0
 
     def without_contradiction(self, subject: SubjectResult) -> SubjectResult:
@@ -101,15 +118,26 @@ class Replays:
         notes = [DISOWNS.format(words=head(self.disowned, MOST_WORDS))] if self.disowned else []
         notes += [MIXED.format(how=self.mixed)] if self.mixed else []
         notes += [TWICE.format(id=self.twice)] if self.twice else []
-        if self.replayed and (self.overtaken or 0) >= FAILED_FOR_GOOD:
-            notes.append(OVERTAKEN.format(lost=self.overtaken))
+        notes += [WITHOUT_ID.format(values=self.without_id)] if self.without_id else []
+        notes += list(self._some_lost())
         if self.stopped is not None:
             failed, emitted, silent = self.stopped
             if emitted < self.acked and silent > MUCH_LONGER * self.pause:
                 notes.append(STOPPED.format(failed=failed))
-        if self.lost >= FAILED_FOR_GOOD and not (self.replayed or self.alike - self.recurring):
+        none_again = self.lost >= FAILED_FOR_GOOD and not (self.replayed or self.alike - self.recurring)
+        if none_again and not self.without_id:
             notes.append((ANYWAY if self.alike else NEVER).format(lost=self.lost))
         return tuple(notes)
+
+    def _some_lost(self) -> Iterator[str]:
+        """A note on what is lost by a spout that emits again some of what failed: the one that tells most."""
+        if self.another:
+            yield ANOTHER.format(id=self.another)
+        elif self.replayed and (self.overtaken or 0) >= FAILED_FOR_GOOD:
+            yield OVERTAKEN.format(lost=self.overtaken)
+        elif self.some is not None:
+            lost, calls, seconds = self.some
+            yield SOME.format(lost=lost, calls=calls, seconds=seconds)
 
 
 class ReplayWatch:
@@ -124,6 +152,9 @@ class ReplayWatch:
         self._newest_acked = 0
         self._overtaken: set[str] = set()
         self._again: dict[str, tuple[str, bytes]] = {}
+        self._first: dict[str, tuple[str, bytes]] = {}
+        self._commands = 0
+        self._told_in: dict[str, int] = {}
         self._values: dict[bytes, str] = {}
         self._brought = ""
         self._emits = self._acks = self._fails = self._vain = 0
@@ -164,9 +195,20 @@ class ReplayWatch:
     def _came_again(self, key: str, told: tuple[str, bytes], id_: Json) -> None:
         """See whether a tuple that failed comes again, or once more than it failed; `told`: its stream and values."""
         run = self._run
+        if not key:
+            alone = len(self._first) > 1 and told[1] in self._failed.values() and told[1] not in run.recurring
+            run.without_id = run.without_id or (_short(told[1]) if alone else "")
+            return
         if key in self._overtaken:
             run.overtaken = None
-        if key and self._again.get(key) == told and not run.twice:
+        # One message on several streams, or in several tuples of one call, is one to the spout.
+        anew = self._first.get(key) == told and self._told_in[key] != self._commands
+        waiting = self._failed.keys() - self._emitted.keys() - {key}
+        if anew and waiting and key not in self._failed and not run.another:
+            run.another = shown(id_)
+        self._first.setdefault(key, told)
+        self._told_in[key] = self._commands
+        if self._again.get(key) == told and not run.twice:
             run.twice = shown(id_)
         if key in self._failed and key not in self._emitted:
             self._again[key] = told
@@ -174,6 +216,7 @@ class ReplayWatch:
 
     def _commanded(self, said: SpoutCommand, now: float) -> None:
         key = key_of(said.id)
+        self._commands += 1
         self._brought = str(said.id) if said.command in {"ack", "fail"} and key in self._emitted else ""
         if said.command == "fail":
             self._fails += 1
@@ -194,8 +237,17 @@ class ReplayWatch:
                 late = (self._calls[key] == CALLS_BEHIND and key not in self._emitted for key in self._overtaken)
                 self._run.overtaken += sum(late)
             self._vain += 1
+            self._look_for_lost(now)
             if self._vain >= IN_VAIN and self._fails and not self._acks:
                 self._run.stopped = (self._fails, self._emits, now - self._last)
+
+    def _look_for_lost(self, now: float) -> None:
+        """See whether some of what failed has come again, and others have not though there was time."""
+        silent = now - self._last
+        lost = self._failed.keys() - self._emitted.keys()
+        if self._run.some is None and self._vain >= IN_VAIN and silent >= STALLED and len(lost) >= FAILED_FOR_GOOD:
+            came = len(self._failed) - len(lost)
+            self._run.some = (len(lost), self._vain, silent) if came else None
 
     def _said(self, words: str) -> None:
         """Take a log while it is told of an id of its own."""
