@@ -141,6 +141,14 @@ def test_a_folder_without_a_testee_is_named(tmp_path: Path) -> None:
         read_testee(tmp_path)
 
 
+@pytest.mark.parametrize("part", ["bolt", "basic_bolt", "batch_bolt", "spout"])
+def test_one_part_is_enough(part: str, tmp_path: Path) -> None:
+    plain = yaml.safe_load((ROOT / "component" / "testee.yaml").read_text("utf-8"))
+    rest = {key: value for key, value in plain.items() if "bolt" not in key and key != "spout"}
+    (tmp_path / "testee.yaml").write_text(yaml.safe_dump({**rest, part: ["./it"]}), encoding="utf-8")
+    assert [each.testee for each in read_testee(tmp_path).components()] == [part.removesuffix("_bolt")]
+
+
 def test_an_unknown_word_is_named_with_its_line(tmp_path: Path) -> None:
     plain = yaml.safe_load((FOLDERS[0] / "testee.yaml").read_text(encoding="utf-8"))
     (tmp_path / "testee.yaml").write_text(yaml.safe_dump({**plain, "supports": ["magic"]}), encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -18,6 +18,7 @@ from multilang_cli.suite.steps.operations import OPERATIONS
 from multilang_cli.suite.steps.values import SHAPES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 CASES = locate.data_path("conformance", "cases")
@@ -42,6 +43,29 @@ def test_a_shipped_case_is_sound(path: Path) -> None:
     (case,) = [case for case in load_cases(path.parent.name) if case.id == path.stem]
     assert case.steps[0][0] == "handshake"
     assert {name for name, _ in case.steps} <= set(OPERATIONS)
+
+
+def _actions(value: Any) -> Iterator[dict[str, Any]]:
+    """Everything that user code is asked for, however deep it stands in the steps of a case."""
+    if isinstance(value, dict) and isinstance(value.get("do"), str):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _actions(each)
+
+
+def _needed(action: dict[str, Any]) -> set[str]:
+    """The words of `supports` that say that a library can do this."""
+    words = {action["do"]} & {"log", "error", "raise", "unencodable", "print", "stderr", "hold", "fail"}
+    options = {"stream": "streams", "task": "direct", "level": "log-levels"}
+    return words | {word for option, word in options.items() if option in action}
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.parent.name == "library"], ids=lambda path: path.stem)
+def test_a_case_asks_a_library_for_nothing_that_it_need_not_declare(path: Path) -> None:
+    case = yaml.safe_load(path.read_text(encoding="utf-8"))
+    needed = {word for action in _actions(case["steps"]) for word in _needed(action)}
+    declared = {*case.get("supports", ())}
+    assert needed - declared - ({"raise"} if "initialize-raise" in declared else set()) == set()
 
 
 def test_there_are_at_least_60_and_both_kinds_have_their_own() -> None:
