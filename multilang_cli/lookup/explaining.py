@@ -117,6 +117,8 @@ def _unknown(name: str, known: list[str]) -> str:
             f"explain: {name[:60]!r} is no text of Storm's shell classes. Paste an error's whole line, or hand over "
             "the worker's log by --log FILE; `mlcheck docs worker-log` shows how. What hangs: `mlcheck docs hang`."
         )
+    if name == "-":
+        return "explain: `-` is no text: to read a worker's log from stdin, add --log - to the command."
     hint = did_you_mean(name, known)
     return (
         f"explain: there is no rule, cause, case or sentence {name[:60]!r}{hint} `mlcheck list rules` shows all rules."

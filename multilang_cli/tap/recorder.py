@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.loader import load_rulebook, load_tracebacks
 from multilang_cli.driver import pids
 from multilang_cli.driver.launch import readable
 from multilang_cli.protocol.words.events import Exited, Gap, PidChecked, Started
@@ -48,7 +48,7 @@ EVENTS_BEFORE_KIND = 1000
 JUDGED_AT_LEAST = 256
 """Events that are judged at a time, at least, where so many are there."""
 LAST_LINE_KEPT = 4096
-"""Bytes of stderr that are kept, to tell the last line of them."""
+"""Bytes of stderr that are kept, to tell what it died of."""
 MOST_FAULTS = 3
 """Faults of our own after which nothing is judged any more."""
 
@@ -125,12 +125,16 @@ class Recorder:
             self._tell_failure(self._files.failed)
 
     def _how(self) -> str:
-        """Describe the component's end, and the last line that it said on stderr if that was wrong."""
+        """Describe the component's end and, if that was wrong, what it died of: an exception, else its last line."""
         if self._exit is None:
             return ""
         ended = f": {exit_in_words(Exit(code=self._exit.code, signal=self._exit.signal))}"
-        last = self._last_words.decode("utf-8", "backslashreplace").strip().rpartition("\n")[2]
-        return f"{ended}; last on stderr: {last}" if last and self._exit.code != 0 else ended
+        words = self._last_words.decode("utf-8", "backslashreplace").strip()
+        if not words or self._exit.code == 0:
+            return ended
+        death = load_tracebacks().death_in(words)
+        told = death.told if death is not None else words.rpartition("\n")[2]
+        return f"{ended}; last on stderr: {told}"
 
     def flush(self) -> None:
         """Write what is kept in memory, so that the files show how far it is; nothing before there is a component."""

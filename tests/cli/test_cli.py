@@ -142,6 +142,7 @@ def test_help_of_run_names_every_option(tmp_path: Path) -> None:
             "explain ack-twise",
             "there is no rule, cause, case or sentence 'ack-twise'; did you mean ack-twice?",
         ),
+        ("explain -", "to read a worker's log from stdin, add --log - to the command."),
         ("explain bolt.heartbeat.idel", "did you mean bolt.heartbeat.idle?"),
         ("explain", "explain: give a rule, a cause, a case or an error's text, or a worker's log by --log FILE."),
         ("lint absent", "lint: absent: can't be read: No such file or directory."),

@@ -138,6 +138,24 @@ def test_last_words_in_small_pieces_leave_the_last_messages(tmp_path: Path) -> N
     assert [event.channel for event in read(path) if event.channel in {"in", "out"}][-2:] == ["in", "out"]
 
 
+@pytest.mark.parametrize(
+    ("stderr", "told"),
+    [
+        (
+            "bolt.rb:4:in `split': no such word (ArgumentError)\n\tfrom bolt.rb:9:in `<main>'\n",
+            "no such word (ArgumentError)",
+        ),
+        ("panic: no such word\n\ngoroutine 1 [running]:\nmain.main()\n\t/app/bolt.go:9 +0x1d\n", "no such word"),
+        ("reading\nno such word\n", "no such word"),
+    ],
+)
+def test_the_log_tells_what_it_died_of_wherever_that_stands_on_stderr(stderr: str, told: str, tmp_path: Path) -> None:
+    records = conversation(acks(1))
+    recorded(tmp_path, [records[:-1], [TapRecord(ERR, 1.0, stderr.encode())], records[-1:]])
+    [log] = tmp_path.glob("*.log")
+    assert f"end: the component ended: exited with code 1; last on stderr: {told}\n" in log.read_text(encoding="utf-8")
+
+
 def test_what_comes_before_the_handshake_is_bounded_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tap_recorder, "RING_BYTES", 1000)
     recorder = Recorder(TapPlan(command=("x",), folder=tmp_path), 4711, STARTED)
