@@ -39,7 +39,19 @@ def test_a_default_is_told_once(helps: dict[str, str]) -> None:
     for words, text in helps.items():
         for option in re.split(r"\n  (?=-)", text)[1:]:
             assert len(re.findall(r"Default:|\(the default\)| \[[\d.,]+\]", option)) <= 1, words
+            assert not re.search(r" \[\d+[A-Za-z]+\]", option), f"{words}: a default is told as `Default: ...`"
     assert not re.search(r"\[default|INTEGER|<\w+ range>|\[x>", "".join(helps.values()))
+
+
+def test_what_may_be_repeated_has_one_ellipsis(helps: dict[str, str]) -> None:
+    assert [words for words, text in helps.items() if "...." in text] == []
+
+
+def test_verbose_says_that_the_whole_result_is_shown(helps: dict[str, str]) -> None:
+    """The screen of `run` names -v for all that it left out."""
+    for words in ("run", "lint"):
+        [option] = re.findall(r"\n  -v, --verbose +(.*?)(?=\n  -|\Z)", helps[words], re.DOTALL)
+        assert re.match(r"Show (all|each)", option), words
 
 
 def test_panels_hold_options_that_there_are(helps: dict[str, str]) -> None:

@@ -8,7 +8,7 @@ from multilang_cli.cli.options.spark import SPARK
 from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, option, text
 
 OPTIONS: OptionTable = {
-    "words": argument(list[str], "INPUT..."),
+    "words": argument(list[str], "INPUT"),
     "output": option(Path, "-o --output", "DIR", "Where the table goes, as Parquet.", REQUIRED),
     **COMPARING,
     "only": text("--component", "ID", "Only what this one was told."),

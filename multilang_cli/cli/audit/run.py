@@ -6,7 +6,7 @@ from multilang_cli.cli.options.spark import SPARK
 from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, flag, option, text
 
 OPTIONS: OptionTable = {
-    "inputs": argument(list[str], "INPUT..."),
+    "inputs": argument(list[str], "INPUT"),
     "output": option(str, "-o --output", "DIR", "Where the tables go: a folder or a URL.", REQUIRED),
     "overwrite": flag("--overwrite", "Replace tables that are there already."),
     "table_format": text("--format", "parquet|delta", "Of the tables; parquet unless they are delta."),

@@ -36,7 +36,7 @@ OPTIONS: OptionTable = {
     "prepare": of.PREPARE,
     "color": COLOR,
     "quiet": QUIET,
-    "verbose": of.VERBOSE,
+    "verbose": flag("-v --verbose", "Show all that was found, case by case; name each case on stderr as it begins."),
 }
 
 

@@ -20,7 +20,7 @@ OPTIONS: OptionTable = {
 def lint() -> None:
     """Judge recorded conversations.
 
-    TRANSCRIPT: files that `mlcheck run` recorded, directories of them, or - for stdin. Several files may be the parts
-    of one conversation; gzip is read as well. The findings are those that the recording run gave; --storm judges for
-    another version.
+    TRANSCRIPT: files that `run`, `tap` or `repl` recorded, directories of them, or - for stdin. Several files may be
+    the parts of one conversation; gzip is read as well. The findings are those that the recording run gave; --storm
+    judges for another version.
     """

@@ -17,9 +17,11 @@ OPTIONS: OptionTable = {
     ),
     "storm": STORM,
     "kind": text("--kind", "bolt|spout|auto", "What it is. auto (the default): Storm tells.", "auto"),
-    "ring": option(int | None, "--ring", "N", "Keep the last N messages, and write them at the end.", least=1),
+    "ring": option(
+        int | None, "--ring", "N", "Keep the last N messages, and write them at the end. Default: 1000.", least=1
+    ),
     "record_all": flag("--record-all", "Write every message, as it passes."),
-    "rotate": text("--rotate", "SIZE/AGE", "With --record-all: a new file after so much. [64MiB]"),
+    "rotate": text("--rotate", "SIZE/AGE", "With --record-all: a new file after so much. Default: 64MiB."),
     "keep": option(int | None, "--keep", "N", "With --record-all: only the last N files.", least=1),
     "sample": option(float, "--sample", "P", "Record a conversation with probability P.", 1.0, least=0, most=1),
     "status": option(Path | None, "--status", "FILE", "How far it is, as JSON. Default: one in DIR."),
