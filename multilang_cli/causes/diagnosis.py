@@ -53,7 +53,7 @@ def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule
     left = [finding for finding in facts.findings if finding.level != "note"] or _harmful(facts)
     fatal = _fatal(facts)
     left = [finding for finding in left if fatal is None or finding.seq <= fatal.seq]
-    values = {name: value(facts) for name, value in FACTS.items()}
+    values = _Asked(facts)
     size, broken = facts.seen.size, {finding.rule for finding in left}
     for cause in known:
         for signature in cause.when:
@@ -71,6 +71,18 @@ def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule
             broken -= explained
             break
     return tuple(found or _as_broken(facts, left, rules))
+
+
+class _Asked(dict[str, object]):
+    """The values of `FACTS`, each found out when it is asked for: of most conversations few are."""
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__()
+        self._facts = facts
+
+    def __missing__(self, name: str) -> object:
+        value = self[name] = FACTS[name](self._facts)
+        return value
 
 
 def _harmful(facts: Facts) -> list[Finding]:
