@@ -54,19 +54,19 @@ def _hidden(key: str, value: Any, names: re.Pattern[str] | None, found: Found) -
     if isinstance(value, str):
         return hide(value, "settings", lambda _, secret: found.setdefault(key, []).append(secret))
     if isinstance(value, dict):
-        told_by = _named(value)
-        return {name: _hidden(told_by(name), item, names, found) for name, item in value.items()}
+        items: dict[str, Any] = value
+        others = _named(items) if "value" in items else {}
+        return {name: _hidden(others.get(name, name), item, names, found) for name, item in items.items()}
     if isinstance(value, list):
-        items = hide_words(value, lambda _, secret: found.setdefault(key, []).append(secret))
-        return [_hidden("", item, names, found) for item in items]
+        words = hide_words(value, lambda _, secret: found.setdefault(key, []).append(secret))
+        return [_hidden("", item, names, found) for item in words]
     return value
 
 
-def _named(value: Mapping[str, Any]) -> Callable[[str], str]:
-    """The names by which the items of a mapping are secret: their keys, or what stands beside a `value`."""
-    said = [value[each] for each in _SAYS_NAME if "value" in value and isinstance(value.get(each), str)]
-    names = {"value": said[0], **dict.fromkeys(_SAYS_NAME, "")} if said else {}
-    return lambda key: names.get(key, key)
+def _named(value: Mapping[str, Any]) -> Mapping[str, str]:
+    """Other names for the keys of a mapping that has a `value`, where what stands beside that says what it is of."""
+    said: str | None = next((value[each] for each in _SAYS_NAME if isinstance(value.get(each), str)), None)
+    return {} if said is None else {"value": said, **dict.fromkeys(_SAYS_NAME, "")}
 
 
 def without_secrets(conf: Mapping[str, Any]) -> dict[str, Any]:
