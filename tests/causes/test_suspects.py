@@ -55,7 +55,7 @@ BUILT = {
     "of Go": (b"\xff Go buildinf:", {"main_bolt.go": MAIN, "words.go": "package main\n"}, "go", {"main_bolt.go"}),
     "of one of two": (b"\x7fELF", {"echo.c": C_MAIN, "split.c": C_MAIN}, "", set()),
     "of C or C++": (b"\x7fELF", {"echo.c": C_MAIN, "split.cpp": C_MAIN}, "", set()),
-    "a script": (b"#!/bin/sh\n", {"echo.c": C_MAIN}, "shell", set()),
+    "a script": (b"#!/bin/sh\n", {"echo.c": C_MAIN}, "shell", {"bolt"}),
 }
 
 
