@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ OURS = ".mlcheck"
 def make_private(folder: Path) -> None:
     """Make a folder, and those above it, which are as others are but for `OURS`. Raises OSError."""
     if ours := next((each for each in folder.parents if each.name == OURS), None):
-        ours.mkdir(OWN_FOLDER, parents=True, exist_ok=True)
+        with suppress(FileExistsError):  # a file: what is to be made below says so
+            ours.mkdir(OWN_FOLDER, parents=True, exist_ok=True)
     folder.mkdir(OWN_FOLDER, parents=True, exist_ok=True)
 
 
