@@ -154,7 +154,7 @@ NEXT = ['> {"command":"next"}']
 def test_who_forgets_what_stood_before_an_ack_is_told(settled: str, again: str, told: bool) -> None:
     said = [f'> {{"command":"{how}","id":"m{n}"}}' for how, n in (each.split() for each in settled.split(", "))]
     comes = [EMITTED[int(n)] for n in again.split()]
-    talk = [*EMITTED, *said, *NEXT, *comes, *NEXT * CALLS_BEHIND]
+    talk = [*EMITTED, *said, *NEXT, *comes, "@ 1", *NEXT * CALLS_BEHIND]
     assert any("does an ack forget" in note for note in run_of("\n".join(talk))) is told
 
 

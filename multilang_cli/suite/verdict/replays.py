@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -69,6 +70,8 @@ SOME = (
 )
 STALLED = 2.5
 """Seconds without an emit in which what failed could have come again."""
+SOON_AGAIN = 0.4
+"""Seconds after its fail in which a spout that waits a little emits a tuple again."""
 CALLS_BEHIND = 10
 """Calls of next behind a fail of one among many, in which it could have come again."""
 MOST_OF_VALUES = 50
@@ -155,6 +158,7 @@ class ReplayWatch:
         self._first: dict[str, tuple[str, bytes]] = {}
         self._commands = 0
         self._told_in: dict[str, int] = {}
+        self._failed_at: dict[str, float] = {}
         self._values: dict[bytes, str] = {}
         self._brought = ""
         self._emits = self._acks = self._fails = self._vain = 0
@@ -221,6 +225,7 @@ class ReplayWatch:
         if said.command == "fail":
             self._fails += 1
             self._again.pop(key, None)
+            self._failed_at[key] = now
             if key in self._emitted:
                 self._failed[key], self._calls[key] = self._emitted.pop(key), 0
                 self._overtaken.update({key} if self._order[key] < self._newest_acked else ())
@@ -234,12 +239,18 @@ class ReplayWatch:
                 self._calls[each] += 1
             self._run.lost += sum(calls == CALLS for calls in self._calls.values())
             if self._run.overtaken is not None:
-                late = (self._calls[key] == CALLS_BEHIND and key not in self._emitted for key in self._overtaken)
-                self._run.overtaken += sum(late)
+                self._run.overtaken += sum(self._is_late(key, now) for key in self._overtaken)
             self._vain += 1
             self._look_for_lost(now)
             if self._vain >= IN_VAIN and self._fails and not self._acks:
                 self._run.stopped = (self._fails, self._emits, now - self._last)
+
+    def _is_late(self, key: str, now: float) -> bool:
+        """True once, if it was called often enough to emit this one again, and long enough after it failed."""
+        late = self._calls[key] >= CALLS_BEHIND and now - self._failed_at[key] >= SOON_AGAIN
+        if late:
+            self._calls[key] = -sys.maxsize
+        return late and key not in self._emitted
 
     def _look_for_lost(self, now: float) -> None:
         """See whether some of what failed has come again, and others have not though there was time."""
