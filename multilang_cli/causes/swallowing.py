@@ -224,7 +224,7 @@ class Mislaid:
     @property
     def each(self) -> int:
         """The number of which it leaves the last open each time, whatever is open behind them; 0 if there is none."""
-        if len(self._open) < ALTERNATE:
+        if len(self._open) <= 1:
             return 0
         places = [place for place, id_ in enumerate(self._values, 1) if id_ in self._open]
         last = max((place for place, id_ in enumerate(self._values, 1) if id_ not in self._open), default=0)

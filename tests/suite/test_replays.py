@@ -155,7 +155,7 @@ def test_who_forgets_what_stood_before_an_ack_is_told(settled: str, again: str, 
     said = [f'> {{"command":"{how}","id":"m{n}"}}' for how, n in (each.split() for each in settled.split(", "))]
     comes = [EMITTED[int(n)] for n in again.split()]
     talk = [*EMITTED, *said, *NEXT, *comes, "@ 1", *NEXT * CALLS_BEHIND]
-    assert any("does an ack forget" in note for note in run_of("\n".join(talk))) is told
+    assert any("does an ack or fail take" in note for note in run_of("\n".join(talk))) is told
 
 
 @pytest.mark.parametrize(
@@ -208,3 +208,17 @@ def test_who_emits_one_again_of_several_that_failed_is_told(seconds: float, came
     vain = [f"@ {1 + seconds * n / IN_VAIN}\n{NEXT[0]}" for n in range(IN_VAIN + 2)]
     talk = [*EMITTED, *fails(0, 1, 2, 3), "@ 1", *NEXT, *([came] if came else []), *vain]
     assert any("it emitted one again, and 3 not" in note for note in run_of("\n".join(talk))) is told
+
+
+def test_what_came_again_and_was_acked_is_not_lost_and_its_id_is_free() -> None:
+    settled = [f'> {{"command":"ack","id":"m{n}"}}' for n in range(6)]
+    vain = [f"@ {1 + 3 * n / IN_VAIN}\n{NEXT[0]}" for n in range(IN_VAIN + 2)]
+    talk = [*EMITTED, *fails(0, 1, 2, 3), *NEXT, *EMITTED[:4], *settled, "@ 1", *vain]
+    assert run_of("\n".join(talk)) == ()
+    circle = [*EMITTED, *settled, *EMITTED, *fails(3), *NEXT, *settled[:1], EMITTED[0], EMITTED[3]]
+    assert run_of("\n".join(circle)) == ()
+
+
+def test_the_same_values_without_an_id_beside_a_replay_are_no_replay() -> None:
+    beside = '< {"command":"emit","stream":"log","tuple":[2]}'
+    assert run_of("\n".join([*EMITTED, *fails(2), *NEXT, beside, EMITTED[2], beside])) == ()

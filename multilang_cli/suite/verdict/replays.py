@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -50,7 +49,7 @@ MIXED = (
 )
 OVERTAKEN = (
     "it emits again what failed, but for the {lost} tuples that failed when one of those emitted behind them was "
-    "acked: they are lost (does an ack forget all tuples before its own?)"
+    "acked: they are lost (does an ack or fail take another than its own out of what is pending?)"
 )
 TWICE = (
     "it emits a tuple twice for one fail, {id} for example: its bolts get it once too often (is it emitted by `fail`, "
@@ -154,6 +153,7 @@ class ReplayWatch:
         self._order: dict[str, int] = {}
         self._newest_acked = 0
         self._overtaken: set[str] = set()
+        self._given_up: set[str] = set()
         self._again: dict[str, tuple[str, bytes]] = {}
         self._first: dict[str, tuple[str, bytes]] = {}
         self._commands = 0
@@ -199,15 +199,15 @@ class ReplayWatch:
     def _came_again(self, key: str, told: tuple[str, bytes], id_: Json) -> None:
         """See whether a tuple that failed comes again, or once more than it failed; `told`: its stream and values."""
         run = self._run
+        waiting = self._failed.keys() - self._emitted.keys() - {key}
         if not key:
-            alone = len(self._first) > 1 and told[1] in self._failed.values() and told[1] not in run.recurring
+            alone = told in (self._first[each] for each in waiting) and told[1] not in run.recurring
             run.without_id = run.without_id or (_short(told[1]) if alone else "")
             return
         if key in self._overtaken:
             run.overtaken = None
         # One message on several streams, or in several tuples of one call, is one to the spout.
         anew = self._first.get(key) == told and self._told_in[key] != self._commands
-        waiting = self._failed.keys() - self._emitted.keys() - {key}
         if anew and waiting and key not in self._failed and not run.another:
             run.another = shown(id_)
         self._first.setdefault(key, told)
@@ -231,26 +231,27 @@ class ReplayWatch:
                 self._overtaken.update({key} if self._order[key] < self._newest_acked else ())
         elif said.command == "ack":
             self._acks += 1
-            self._again.pop(key, None)
             self._newest_acked = max(self._newest_acked, self._order.get(key, 0))
-            self._emitted.pop(key, None)
+            self._overtaken.discard(key)
+            # What is done may have its id given again: a source that is read in a circle numbers its rows.
+            for known in (self._emitted, self._failed, self._calls, self._again, self._first, self._told_in):
+                known.pop(key, None)
         elif said.command == "next":
             for each in self._calls:
                 self._calls[each] += 1
             self._run.lost += sum(calls == CALLS for calls in self._calls.values())
             if self._run.overtaken is not None:
-                self._run.overtaken += sum(self._is_late(key, now) for key in self._overtaken)
+                late = {key for key in self._overtaken - self._given_up if self._had_time(key, now)}
+                self._given_up |= late
+                self._run.overtaken += len(late - self._emitted.keys())
             self._vain += 1
             self._look_for_lost(now)
             if self._vain >= IN_VAIN and self._fails and not self._acks:
                 self._run.stopped = (self._fails, self._emits, now - self._last)
 
-    def _is_late(self, key: str, now: float) -> bool:
-        """True once, if it was called often enough to emit this one again, and long enough after it failed."""
-        late = self._calls[key] >= CALLS_BEHIND and now - self._failed_at[key] >= SOON_AGAIN
-        if late:
-            self._calls[key] = -sys.maxsize
-        return late and key not in self._emitted
+    def _had_time(self, key: str, now: float) -> bool:
+        """True if it was called often enough to emit this one again, and long enough after it failed."""
+        return self._calls[key] >= CALLS_BEHIND and now - self._failed_at[key] >= SOON_AGAIN
 
     def _look_for_lost(self, now: float) -> None:
         """See whether some of what failed has come again, and others have not though there was time."""
