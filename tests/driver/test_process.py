@@ -54,6 +54,22 @@ def test_end_of_file_is_none_and_nothing_now_is_empty() -> None:
         assert process.read_stderr() is None
 
 
+def test_an_exchange_waits_for_an_answer_that_is_late_as_long_as_it_may() -> None:
+    late = """
+        import sys, time
+        for line in sys.stdin.buffer:
+            time.sleep(0.05)
+            sys.stdout.buffer.write(line)
+            sys.stdout.flush()
+        """
+    with start(*PYTHON, textwrap.dedent(late)) as process, start("cat") as quick:
+        for number in range(8):
+            said = b"%d\n" % number
+            assert quick.exchange(said, LIMIT) == process.exchange(said, LIMIT) == said
+        assert process.exchange(b"not yet\n", 0.0) == b""
+        assert process.exchange(b"\n", LIMIT) == b"not yet\n"
+
+
 def test_a_component_that_does_not_read_takes_what_its_pipe_holds() -> None:
     with start("sleep", "100") as process:
         taken = 0
