@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -176,6 +177,8 @@ def _checksum(values: Json) -> int:
 
 def key_of(id_: Json) -> str:
     """An id as JSON text: a string and a number are two ids."""
+    if id_.__class__ is str:
+        return encode_basestring_ascii(id_)
     try:
         return str(id_) if id_.__class__ is int else json.dumps(id_, sort_keys=True, default=str)
     except RecursionError:
