@@ -25,6 +25,8 @@ OURS = frozenset(
 )
 """Settings of librdkafka that the spout decides."""
 
+BATCH = 32
+"""Messages that one next emits unless told, small ones in half a millisecond."""
 Shape = TypeVar("Shape", bound=msgspec.Struct)
 Positive = Annotated[int, msgspec.Meta(gt=0)]
 Duration = Annotated[float, msgspec.Meta(ge=0)]
@@ -110,7 +112,13 @@ class KafkaConfig(msgspec.Struct, frozen=True, kw_only=True, rename=lambda name:
         Positive,
         told("Bytes of a partition's messages that may be emitted and not done."),
     ] = 64 * 1024 * 1024
-    batch: Annotated[Positive, told("Messages that one next may emit, within topology.max.spout.pending.")] = 1
+    batch: Annotated[
+        Positive | None,
+        told(
+            "Messages that one next may emit, within topology.max.spout.pending. Without it 32, and one with "
+            "profile=storm-0.9.3."
+        ),
+    ] = None
     prefetch: Annotated[Positive, told("Messages taken from the client at once.")] = 1_000
     poll: Annotated[Duration, told("The longest that a next waits, in seconds.")] = 0.1
     commit: Annotated[Duration, told("Seconds between two commits of progress (stateUpdateIntervalMs).")] = 2.0
@@ -148,6 +156,11 @@ class KafkaConfig(msgspec.Struct, frozen=True, kw_only=True, rename=lambda name:
             "numbers there."
         ),
     ] = ""
+
+    @property
+    def a_next(self) -> int:
+        """Messages that one next may emit: what costs is to ask, and each ack waits until a next is answered."""
+        return self.batch or (1 if self.profile == "storm-0.9.3" else BATCH)
 
     @property
     def topics(self) -> tuple[str, ...]:

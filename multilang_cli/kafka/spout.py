@@ -92,7 +92,7 @@ class KafkaSpout(Spout):
         self._ready = True
 
     def next_tuple(self) -> None:
-        """Emit the tuples of one message, or of `batch`; then fetch what is missing (``KafkaSpout.nextTuple``).
+        """Emit the tuples of a batch of messages; then fetch what is missing (``KafkaSpout.nextTuple``).
 
         Of several topics each has its turn.
         """
@@ -150,9 +150,9 @@ class KafkaSpout(Spout):
     # --- messages -----------------------------------------------------------------------------------------------
 
     def _emit_some(self, partitions: AssignedPartitions, now: float) -> bool:
-        """Emit `batch` messages if there are so many, and Storm may wait for so many; False if there was none."""
+        """Emit a batch of messages if there are so many, and Storm may wait for so many; False if there was none."""
         name = f"{partitions.topic}:" if self._several else ""
-        for sent in range(self._config.batch):
+        for sent in range(self._config.a_next):
             # Storm looks at its limit before it asks, and not at what one answer brings.
             if sent and self._waited_for >= self._limit:
                 return True

@@ -45,6 +45,11 @@ def test_the_command_line_goes_over_the_conf() -> None:
     assert (found.spout.batch, found.spout.topic, found.client) == (7, "5", {"ssl.ca.location": "/ca"})
 
 
+@pytest.mark.parametrize(("told", "expected"), [([], 32), (["profile=storm-0.9.3"], 1), (["batch=3"], 3)])
+def test_a_next_emits_many_messages_but_as_the_old_spout_one(told: list[str], expected: int) -> None:
+    assert read(NEEDED, told).spout.a_next == expected
+
+
 @pytest.mark.parametrize(
     ("conf", "words"),
     [
