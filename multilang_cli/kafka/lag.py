@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import msgspec
-from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException, TopicPartition
 
 from multilang_cli.kafka.clients import QUIET, said
 from multilang_cli.kafka.config import PATTERN, KafkaConfigError, matching
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 ASKED_AGAIN_AFTER = 0.1
 """Seconds until a broker is asked again."""
+_NOT_READY = frozenset(
+    {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE}
+)
+"""What a broker says that has only begun, or has just handed a group over; not all of it is retriable to librdkafka."""
 
 
 class LagError(Exception):
@@ -80,7 +84,8 @@ def _committed(consumer: Consumer, places: list[TopicPartition], limit: float) -
         try:
             return consumer.committed(places, limit)
         except KafkaException as error:
-            if not error.args[0].retriable() or time.monotonic() > until:
+            again = error.args[0].retriable() or error.args[0].code() in _NOT_READY
+            if not again or time.monotonic() > until:
                 raise
         time.sleep(ASKED_AGAIN_AFTER)
 
