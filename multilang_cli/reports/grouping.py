@@ -162,17 +162,19 @@ def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
     Its text may name the value that was met. Where even the type is chance, the place is enough. Subjects that could
     not be judged count, if a cause is known for that.
     """
+    explained = [subject for subject in result.subjects if subject.causes and subject.verdict in _BY_CAUSE]
+    if not explained:
+        return ()  # all causes needn't be read for a pass
     by_place = {known.id for known in load_causes() if known.by_place}
     found: dict[tuple[object, ...], list[SubjectResult]] = {}
-    for subject in result.subjects:
-        if subject.causes and subject.verdict in _BY_CAUSE:
-            cause = subject.causes[0]
-            where = cause.place or (cause.suspect if cause.id in by_place else None)
-            place = (where.file, where.line) if where else None
-            by_exception = cause.last and not (place and cause.id in by_place)
-            told = cause.last.partition(":")[0] if place else cause.last
-            mark = (place, told) if by_exception else (cause.id, place)
-            found.setdefault(mark, []).append(subject)
+    for subject in explained:
+        cause = subject.causes[0]
+        where = cause.place or (cause.suspect if cause.id in by_place else None)
+        place = (where.file, where.line) if where else None
+        by_exception = cause.last and not (place and cause.id in by_place)
+        told = cause.last.partition(":")[0] if place else cause.last
+        mark = (place, told) if by_exception else (cause.id, place)
+        found.setdefault(mark, []).append(subject)
     troubles = [_trouble(alike) for alike in found.values()]
     most: dict[int, int] = {}
     for each in troubles:

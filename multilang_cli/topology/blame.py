@@ -79,14 +79,14 @@ class _Followed:
 def stories(events: Iterable[Happening], emissions: Iterable[int], components: dict[int, str]) -> list[Story]:
     """The stories of these emissions of spouts, in their order; one that is not in the history has none."""
     teller = _Teller(set(emissions), components)
-    for event in events:
+    for event in events if teller.wanted else ():
         teller.take(event)
     return teller.finish()
 
 
 class _Teller:
     def __init__(self, wanted: set[int], components: dict[int, str]) -> None:
-        self._wanted = wanted
+        self.wanted = wanted
         self._components = components
         self._following: dict[int, _Followed] = {}
         self._loose: dict[int, _Followed] = {}
@@ -136,7 +136,7 @@ class _Teller:
         self._emission, self._anchors = event.n, event.anchors
         anchored = f", anchored to {', '.join(map(str, event.anchors))}" if event.anchors else ""
         self._say(event.task, event.t, f"emitted {event.values} on {event.stream}{anchored}")
-        if event.n in self._wanted:
+        if event.n in self.wanted:
             tree = Tree(event.root or 0, self._task(event.task), event.message_id, event.t)
             followed = _Followed(Story(emission=event.n, values=event.values, tree=tree))
             if event.root is None:

@@ -14,7 +14,7 @@ from multilang_cli.topology.history import Delivered, Emitted, Launched, Lost, T
 from multilang_cli.topology.tasks import MAX_SPOUT_PENDING, TASKS, TIMEOUTS, own_conf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from multilang_cli.topology.history import Happening
     from multilang_cli.topology.model import ComponentSpec, Topology
@@ -192,24 +192,42 @@ class RiskScan:
         self._component: dict[int, str] = {}
         self._holder: dict[int, str] = {}
         self._did: dict[str, _Did] = {}
+        self._handlers: dict[type[Happening], Callable[[Any], None]] = {
+            Launched: self._launched,
+            Emitted: self._emitted,
+            Delivered: self._delivered,
+            TupleSettled: self._settled,
+            Lost: self._lost,
+        }
 
     def take(self, event: Happening) -> None:
         """The next event."""
-        if isinstance(event, Launched):
-            known = self._topology.components.get(event.component)
-            self._component[event.task] = event.component
-            self._did.setdefault(event.component, _Did(known.kind if known else "bolt"))
-        elif isinstance(event, Emitted) and event.task in self._component:
+        if (handle := self._handlers.get(event.__class__)) is not None:
+            handle(event)
+
+    def _launched(self, event: Launched) -> None:
+        known = self._topology.components.get(event.component)
+        self._component[event.task] = event.component
+        self._did.setdefault(event.component, _Did(known.kind if known else "bolt"))
+
+    def _emitted(self, event: Emitted) -> None:
+        if event.task in self._component:
             did = self._did[self._component[event.task]]
             did.emitted += 1
             did.loose += event.message_id is None if did.kind == "spout" else not event.anchors
-        elif isinstance(event, Delivered) and event.task in self._component:
+
+    def _delivered(self, event: Delivered) -> None:
+        if event.task in self._component:
             holder = self._holder[event.n] = self._component[event.task]
             self._did[holder].got += 1
-        elif isinstance(event, TupleSettled) and event.delivery in self._holder:
-            self._did[self._holder.pop(event.delivery)].settled += 1
-        elif isinstance(event, Lost) and event.delivery in self._holder:
-            self._did[self._holder.pop(event.delivery)].lost += 1
+
+    def _settled(self, event: TupleSettled) -> None:
+        if (holder := self._holder.pop(event.delivery, None)) is not None:
+            self._did[holder].settled += 1
+
+    def _lost(self, event: Lost) -> None:
+        if (holder := self._holder.pop(event.delivery, None)) is not None:
+            self._did[holder].lost += 1
 
     def risks(self) -> list[Risk]:
         """The history is over: what is not guaranteed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -97,3 +98,26 @@ def test_a_history_that_was_cut_is_read_up_to_there(tmp_path: Path) -> None:
     assert tuple(read_history(path)) == SAMPLES
     path.write_bytes(path.read_bytes()[:-4])
     assert tuple(read_history(path)) == SAMPLES[:-1]
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (b"\n", "line 901: "),
+        (b'{"k":"beat"}\n', "line 901: "),
+        (b'{"k":"phase","t":1.0,"name":"drain"}{"k":"phase","t":1.0,"name":"drain"}\n', "line 901: "),
+        (b'{"k":"phase","t":1.0,"name":"drain"}{"k":"phase","t":1.0,"name":"drain"}\n\n', "line 901: "),
+        (b'{"k":"phase",\n"t":1.0,"name":"drain"}\n', "line 901: "),
+    ],
+    ids=["empty", "no event", "two in one", "two in one and none", "one in two"],
+)
+def test_a_line_that_is_no_event_is_named_and_all_before_it_is_read(damage: bytes, why: str, tmp_path: Path) -> None:
+    whole = [event for _ in range(300) for event in SAMPLES[:3]]
+    path = tmp_path / "history.ndjson"
+    path.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in whole))
+    assert list(read_history(path)) == whole
+    path.write_bytes(path.read_bytes() + damage + msgspec.json.encode(SAMPLES[0]) + b"\n")
+    events, read = read_history(path), list(islice(read_history(path), len(whole)))
+    assert read == whole
+    with pytest.raises(msgspec.ValidationError, match=why):
+        list(events)
