@@ -53,6 +53,11 @@ BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:NewRatio=1"
 
 Rows are garbage at once: with half of the memory for what is new, a tenth of the time is saved.
 """
+APART = "local-cluster"
+"""A master whose executors are processes of their own on this machine."""
+EXECUTORS_JAVA = "spark.executor.extraJavaOptions"
+NEAR = {"spark.locality.wait": "0s"}
+"""Where one executor is as near as another, no task waits three seconds for that which keeps its rows."""
 BRIEFLY = {"spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """Rows are worked on by Spark's own classes, not by code that it makes and compiles for each query."""
@@ -98,16 +103,9 @@ def session(
         master = submitted.get("spark.master", master)
     version = _check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {})}
     local = master.startswith("local")
     kept = java_options(version, make=keep) if local and SUBMITTED not in os.environ else ""
-    brief = size <= LITTLE
-    java = (settings.get(JAVA, ""), HERE if local else "", BRIEF if brief else "", kept)
-    settings[JAVA] = " ".join(filter(None, java))
-    if brief and local:
-        settings |= BRIEFLY
-    if size <= LEAST and local:
-        settings |= INTERPRETED
+    settings = usual_settings(master, size, quiet=quiet, kept=kept)
     # What spark-submit was told counts for more than what is usual here.
     settings = {name: value for name, value in settings.items() if name not in submitted} | OURS | dict(conf or {})
     if local:
@@ -117,6 +115,18 @@ def session(
         builder = builder.config(name, value)
     Thread(target=_import_all, args=(meanwhile,), daemon=True).start()
     return builder.getOrCreate()
+
+
+def usual_settings(master: str, size: float, *, quiet: bool = True, kept: str = "") -> dict[str, str]:
+    """Settings for a `master` and so many bytes of recordings. `kept`: options for Java's archive of classes."""
+    settings = {**USUAL, **(QUIET if quiet else LOUD)}
+    local, brief = master.startswith("local"), BRIEF if size <= LITTLE else ""
+    if local:
+        settings |= LOCAL | (BRIEFLY if brief else {}) | (INTERPRETED if size <= LEAST else {})
+    if master.startswith(APART):
+        settings |= NEAR | {EXECUTORS_JAVA: " ".join(filter(None, (HERE, brief)))}
+    settings[JAVA] = " ".join(filter(None, (settings.get(JAVA, ""), HERE if local else "", brief, kept)))
+    return settings
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from multilang_cli.audit import inputs
 from multilang_cli.audit.java import class_archive
 from multilang_cli.audit.line_judge import judge_lines
 from multilang_cli.audit.result import LIMITS
-from multilang_cli.audit.session import SparkMissingError, session
+from multilang_cli.audit.session import BRIEF, EXECUTORS_JAVA, LITTLE, SparkMissingError, session, usual_settings
 from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_rules
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.transcript.format import decode_line
@@ -219,3 +219,22 @@ def test_what_can_be_refused_is_refused_before_spark_starts(tmp_path: Path) -> N
     recorded(tmp_path / "in" / "a.ndjson", ACKED)
     assert "holds no tables" in refusal(mlcheck("audit", "run", "in", "-o", "out", cwd=tmp_path))
     assert "is no setting" in refusal(mlcheck("audit", "run", "in", "-o", "new", "--spark-conf", "x", cwd=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("master", "size", "brief"),
+    [
+        ("local-cluster[2,1,1024]", LITTLE, True),
+        ("local-cluster[2,1,1024]", LITTLE + 1, False),
+        ("local[2]", LITTLE, None),
+        ("yarn", LITTLE, None),
+    ],
+)
+def test_executors_on_this_machine_are_as_brief_as_it_is_and_those_of_a_cluster_its_own(
+    master: str, size: int, brief: bool | None
+) -> None:
+    told = usual_settings(master, size)
+    assert (told.get("spark.locality.wait"), EXECUTORS_JAVA in told) == (
+        ("0s", True) if brief is not None else (None, False)
+    )
+    assert (BRIEF in told.get(EXECUTORS_JAVA, "")) is bool(brief)
