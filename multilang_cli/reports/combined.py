@@ -39,6 +39,7 @@ def combine(results: Sequence[RunResult]) -> RunResult:
         exit_code=gravest.exit_code,
         complete=all(result.complete for result in results),
         notes=(),
+        observations=(),
         untested=(),
         next_command="",
         gates=True,

@@ -171,18 +171,33 @@ class TakenTuple(_Value, frozen=True):
     option: str = "--tuple"
 
 
+class Observation(_Value, frozen=True):
+    """A note on what the component does, although nothing is wrong. `id`: of what is seen, whatever its `text` names.
+
+    Where it is declared its `text` is a template, that `told` fills in.
+    """
+
+    id: str
+    text: str
+
+    def told(self, **facts: object) -> Observation:
+        """The same of one component, in words of its own."""
+        return Observation(self.id, self.text.format(**facts))
+
+
 class RunResult(_Value, frozen=True, kw_only=True):
     """Everything that is known after a run. ``verdict.conclude`` fills what follows from the subjects.
 
     `storm`: id of the version played. `started_at`: ISO 8601, UTC. `duration` in seconds. `platform`: system, machine,
     python. `limits` in seconds or bytes, by name; None: no limit. `notes`: sentences that a reader needs to trust the
-    verdict. `complete`: False if the run was interrupted or stopped early. `next_command`: what to type next, if the
-    caller knows better than the report. `gates`: False if its verdict does not count in the exit code of the whole that
-    it is a part of. `parts`: the results it is made of, one a component and Storm version, see ``combined.combine``;
-    they have the subjects then. `sentences`: how each component fares on the versions, if there are several.
-    `coverage`: what was exercised, where somebody asked. `extent`: how much of what was asked was played, if time ended
-    before all of it was. `emits`: what it emitted first to each stream, and of what: whether that is meant, only its
-    user can tell. `takes`: a tuple that it takes, where it failed or died of the one that was made up.
+    verdict; `observations`: those of them that tell what the component does, not how it was run. `complete`: False if
+    the run was interrupted or stopped early. `next_command`: what to type next, if the caller knows better than the
+    report. `gates`: False if its verdict does not count in the exit code of the whole that it is a part of. `parts`:
+    the results it is made of, one a component and Storm version, see ``combined.combine``; they have the subjects then.
+    `sentences`: how each component fares on the versions, if there are several. `coverage`: what was exercised, where
+    somebody asked. `extent`: how much of what was asked was played, if time ended before all of it was. `emits`: what
+    it emitted first to each stream, and of what: whether that is meant, only its user can tell. `takes`: a tuple that
+    it takes, where it failed or died of the one that was made up.
     """
 
     schema_version: str = SCHEMA_VERSION
@@ -205,6 +220,7 @@ class RunResult(_Value, frozen=True, kw_only=True):
     complete: bool = True
     limits: dict[str, float | None] = {}
     notes: tuple[str, ...] = ()
+    observations: tuple[Observation, ...] = ()
     untested: tuple[Untested, ...] = ()
     next_command: str = ""
     gates: bool = True
@@ -214,3 +230,8 @@ class RunResult(_Value, frozen=True, kw_only=True):
     extent: str = ""
     emits: tuple[str, ...] = ()
     takes: TakenTuple | None = None
+
+    def observing(self, *more: Observation) -> RunResult:
+        """The result with more of them, before all that is noted already."""
+        notes = (*(each.text for each in more), *self.notes)
+        return msgspec.structs.replace(self, notes=notes, observations=(*more, *self.observations))

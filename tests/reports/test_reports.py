@@ -187,6 +187,7 @@ def test_the_schema_names_and_describes_every_field() -> None:
         (Finding, definitions["finding"]),
         (model.ComponentReport, SCHEMA["properties"]["component"]),
         (model.Selection, SCHEMA["properties"]["selection"]),
+        (model.Observation, SCHEMA["properties"]["observations"]["items"]),
     ]:
         assert list(shape["properties"]) == list(struct.__struct_fields__)
         assert all("description" in field or "$ref" in field for field in shape["properties"].values())

@@ -336,14 +336,20 @@ def test_a_single_case_says_what_it_did_and_several_do_not() -> None:
     assert "  Case " not in text
 
 
-@pytest.mark.parametrize(
-    ("note", "shown"), [("it emits a tuple twice for one fail", True), ("no output streams were declared", False)]
-)
-def test_a_note_on_what_the_component_does_stands_beside_a_cause(note: str, shown: bool) -> None:
-    run = msgspec.structs.replace(result(with_cause(DEATH, id="a"), *passed("d")), notes=("taken out", note))
-    lines = as_text(lambda console: render_screen(run, console)).splitlines()
-    assert (f"  Note    {note}" in lines) is shown
+def test_an_observation_stands_beside_a_cause() -> None:
+    run = msgspec.structs.replace(result(with_cause(DEATH, id="a"), *passed("d")), notes=("it was taken out",))
+    assert "  Note  " not in as_text(lambda console: render_screen(run, console))
+    told = model.Observation("replays-twice", "Twice for one fail")
+    lines = as_text(lambda console: render_screen(run.observing(told), console)).splitlines()
+    assert "  Note    Twice for one fail" in lines
     assert any(line.startswith("2 notes") for line in lines)
+
+
+def test_an_observation_is_set_apart_on_a_pass() -> None:
+    run = msgspec.structs.replace(result(*passed("d")), notes=("it was fed made-up tuples",))
+    told = model.Observation("replays-twice", "Twice for one fail")
+    shown = as_text(lambda console: render_screen(run.observing(told), console))
+    assert "\nBut   Twice for one fail\nNote  it was fed made-up tuples\n" in shown
 
 
 def test_what_is_said_of_all_cases_is_counted_as_none() -> None:

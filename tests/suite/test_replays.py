@@ -32,7 +32,7 @@ def after(*later: dict[str, object], command: str = "fail") -> tuple[str, ...]:
     lines += ["< " + json.dumps({"command": "emit", **emit}) for emit in later]
     seen = Replays()
     ReplayWatch(seen).take(notation.parse("\n".join(lines)))
-    return seen.notes(SPOUT)
+    return tuple(each.text for each in seen.observations(SPOUT))
 
 
 def test_a_spout_that_emits_none_again_is_told() -> None:
@@ -52,7 +52,7 @@ def test_an_id_that_a_double_holds_by_chance_is_no_replay(id_: int, told: bool) 
     talk = [f"< {line}" for line in lines] + [f'> {{"command":"fail","id":{each}}}' for each in lost]
     talk += ['> {"command":"next"}'] * CALLS + [f"< {lines[-1]}"]
     ReplayWatch(seen).take(notation.parse("\n".join(talk)))
-    assert bool(seen.notes(SPOUT)) is told
+    assert any(seen.observations(SPOUT)) is told
 
 
 def test_other_tuples_are_none_of_those_that_failed() -> None:
@@ -82,7 +82,7 @@ def run_of(*talks: str) -> tuple[str, ...]:
     seen = Replays()
     for talk in talks:
         ReplayWatch(seen).take(notation.parse(talk))
-    return seen.notes(SPOUT)
+    return tuple(each.text for each in seen.observations(SPOUT))
 
 
 def many(command: str, times: int, then: str = "") -> str:

@@ -150,7 +150,7 @@ def test_who_settles_only_as_a_heartbeat_comes_is_told_so(said: Any, times: int,
         feed = FedTuples()
         feed.take([Event(seq, t, "in", body) for seq, (t, body) in enumerate(said)])
         settling.add(feed)
-    assert (AT_HEARTBEATS in settling.notes(Component(command=("x",)))) is told
+    assert (AT_HEARTBEATS in settling.observations(Component(command=("x",)))) is told
 
 
 def emit(*values: Any, anchor: str | None = None, stream: str = "default") -> Emit:
@@ -171,7 +171,7 @@ def test_who_emits_tuples_of_two_lengths_to_a_stream_is_told_so(said: Any, told:
     seen.add(fed(FedTuples([Sample(["x"])]), *said))
     declared = {"default": StreamDeclaration(("a", "b"))}
     for streams, expected in ((None, told), (declared, False)):
-        notes = seen.notes(Component(command=("x",), streams=streams))
+        notes = [each.text for each in seen.observations(Component(command=("x",), streams=streams))]
         assert any("values to the stream 'default'" in note for note in notes) is expected
 
 
@@ -213,7 +213,7 @@ def test_a_sample_that_is_acked_and_failed_is_told(said: Any, told: bool) -> Non
     samples = [Sample(values, "source", "default") for values in PAIR]
     whole = Settling()
     whole.add(fed(FedTuples(samples), *said))
-    notes = whole.notes(Component(name="b", command=("b",), kind="bolt", samples=PAIR))
+    notes = [each.text for each in whole.observations(Component(name="b", command=("b",), kind="bolt", samples=PAIR))]
     assert (
         any(note.startswith('it fails a sample that it acked before, in one conversation: ["a b",1]') for note in notes)
         is told
@@ -233,7 +233,7 @@ def test_a_sample_that_is_acked_and_failed_is_told(said: Any, told: bool) -> Non
 def test_a_value_of_another_sample_is_told(said: Any, told: bool) -> None:
     whole = Settling()
     whole.add(fed(FedTuples([Sample(values, "source", "default") for values in PAIR]), *said))
-    notes = whole.notes(Component(name="b", command=("b",), kind="bolt", samples=PAIR))
+    notes = [each.text for each in whole.observations(Component(name="b", command=("b",), kind="bolt", samples=PAIR))]
     assert (
         any(note.startswith('it emits for ["a b", 1] alone a value of another sample: ["c d"') for note in notes)
         is told
@@ -647,7 +647,7 @@ def test_a_slow_bolt_is_fed_no_more_than_tells(tmp_path: Path, pace: float, sett
 def test_who_ends_before_it_settles_anything_is_told_what_else_was_seen(last: Message | Fact, noted: bool) -> None:
     seen = Settling()
     seen.add(fed(FedTuples(), ONE, Emit(["x"]), last, Exited(0, None)))
-    notes = seen.notes(Component(command=("x",), kind="bolt"))
+    notes = [each.text for each in seen.observations(Component(command=("x",), kind="bolt"))]
     assert any("none of the 1 that it was fed was settled" in note for note in notes) == noted
 
 

@@ -11,7 +11,7 @@ import pytest
 from multilang_cli.protocol.wire.context import Sample
 from multilang_cli.subject.options import Component, InputSource, RunOptions
 from multilang_cli.subject.subject import Subject
-from multilang_cli.suite.probing.varied import LONG_TEXT, VARIED, fed_near_samples, varied
+from multilang_cli.suite.probing.varied import LONG_TEXT, VARIED, NearSamples, fed_near_samples, varied
 from multilang_cli.suite.runner.retaking import with_near_samples
 from multilang_cli.suite.runner.suite_run import run_suite
 from tests.sessions import PID
@@ -19,6 +19,10 @@ from tests.suite.test_refusals import CODE
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def wrong_of(near: NearSamples) -> str:
+    return near.wrong.text if near.wrong is not None else ""
 
 
 def values_of(*samples: list[Any]) -> list[list[Any]]:
@@ -91,7 +95,7 @@ EMITS_BEHIND_ITS_FAIL = """if not all(tup['tuple'][0] or ['']):
 def test_a_tuple_that_it_can_not_take_is_told(
     tmp_path: Path, deed: str, sample: list[Any], words: tuple[str, ...]
 ) -> None:
-    note = fed_near_samples(bolt(tmp_path, deed, sample)).wrong
+    note = wrong_of(fed_near_samples(bolt(tmp_path, deed, sample)))
     assert [word for word in words if word not in note] == [], note
 
 
@@ -112,7 +116,7 @@ def test_a_long_text_that_is_never_settled_is_a_warning(tmp_path: Path, samples:
 @pytest.mark.component
 def test_what_goes_wrong_with_an_empty_text_is_told_of_a_bolt_without_samples(tmp_path: Path) -> None:
     near = fed_near_samples(bolt(tmp_path, "if not tup['tuple'][0]: say('no JSON\\nend\\n')"))
-    assert near.wrong.startswith('fed [""], made up, ')
+    assert wrong_of(near).startswith('fed [""], made up, ')
     assert near.fed == 0
 
 
@@ -190,7 +194,7 @@ def test_a_note_tells_no_secret(tmp_path: Path) -> None:
 def test_a_tick_of_which_the_source_tells_is_tried(
     tmp_path: Path, deed: str, declared: dict[str, Any], told: bool
 ) -> None:
-    note = fed_near_samples(bolt(tmp_path, deed, ["text"], **declared)).wrong
+    note = wrong_of(fed_near_samples(bolt(tmp_path, deed, ["text"], **declared)))
     assert note.startswith("fed a tick") is told
     assert ("KeyError" in note and "--accepts ticks" in note) is told
 

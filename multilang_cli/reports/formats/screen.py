@@ -13,7 +13,6 @@ from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.formats.trouble import (
-    OF_COMPONENT,
     SCREEN_HANG,
     WARNED,
     counted_of,
@@ -88,8 +87,9 @@ def _show_plain(page: Page, result: RunResult) -> None:
         page.para(some_of(known), label="Known failures", hang=SCREEN_HANG + 6)
     for told in result.emits:
         page.para(told, label="Emits", hang=len("Emits") + 2)
+    observed = {each.text for each in result.observations}
     for note in (*result.notes, *note_lines(notes_of(result))):
-        label, style = ("But ", WARNED) if note.startswith(OF_COMPONENT) else ("Note", "bold")
+        label, style = ("But ", WARNED) if note in observed else ("Note", "bold")
         page.para(note, label=label, label_style=style, hang=len("Note") + 2)
     if untested := _untested(result):
         page.para(f"{untested} (all of it: {RUN})", label="Not tested", hang=len("Not tested") + 2)

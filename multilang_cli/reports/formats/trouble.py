@@ -92,8 +92,6 @@ _BEFORE = 3
 """Of the cells of a message, one in so many stands before the place that is marked in it."""
 _PART_OF_CASES = 4
 """Of the cases played, this part at most are few."""
-OF_COMPONENT = ("it ", "fed ", "a tuple ", "Storm brings back ")
-"""Beginnings of notes on what the component does; others tell how it was run."""
 CALLS = "    <- calls it"
 MADE_UP = "    <- made up by mlcheck"
 _OR = "  Or      the tuple was made up: say what yours look like (--tuple JSON)"
@@ -362,6 +360,5 @@ def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: R
         page.line(lead + head(page, text, max(page.columns - len(lead), 20)))
     if len(lines) > room.others:
         page.line(f"  and {len(lines) - room.others} more: {all_seen}")
-    told_of_it = next((note for note in result.notes if note.startswith(OF_COMPONENT)), "")
-    if told_of_it and len(lines) < room.others:
-        page.line(f"  Note    {head(page, told_of_it, page.columns - SCREEN_HANG)}")
+    if result.observations and len(lines) < room.others:
+        page.line(f"  Note    {head(page, result.observations[0].text, page.columns - SCREEN_HANG)}")

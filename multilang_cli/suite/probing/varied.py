@@ -13,6 +13,7 @@ from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.words.shortening import shown
 from multilang_cli.reports.counting import counted
+from multilang_cli.reports.model import Observation
 from multilang_cli.subject.samples import has_samples, samples_of, sources_of
 from multilang_cli.subject.source.sources import lines_of, source_of
 from multilang_cli.suite.probing.asking import started
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Json
-    from multilang_cli.reports.model import SubjectResult
+    from multilang_cli.reports.model import RunResult, SubjectResult
     from multilang_cli.subject.subject import Subject
 
 SETTLED_WITHIN = 3.0
@@ -48,12 +49,16 @@ _WORDS = re.compile(r"[^\W\d_][\w\s.,;:!?'-]*")
 """A text that is none of a number, a date, an address or a document: those may be asked for."""
 _NUMBER = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d_]*")
 """A text that is read as a number, maybe with a unit: where none was measured, programs write nan."""
-_NOT_TAKEN = "fed {values}, made up{near}, {headline}{where}; if such a tuple can come, {how} shows it whole{more}"
+_NOT_TAKEN = Observation(
+    "made-up-tuple-not-taken",
+    "fed {values}, made up{near}, {headline}{where}; if such a tuple can come, {how} shows it whole{more}",
+)
 _ALL_TAKEN = (
     "also fed {count} made up from its samples, a value of each empty, spoiled, null or long: nothing went wrong"
 )
-_AT_A_TICK = (
-    "fed a tick, of which its source tells, {headline}{where}; if ticks come to it, --accepts ticks shows it whole"
+_AT_A_TICK = Observation(
+    "tick-not-taken",
+    "fed a tick, of which its source tells, {headline}{where}; if ticks come to it, --accepts ticks shows it whole",
 )
 _TICK = re.compile(r"(?i:(?:\b|_)ticks?(?:\b|_))|Tick(?![a-z])")
 """A tick tuple, as a program names it."""
@@ -101,21 +106,22 @@ def varied(samples: Iterable[Sample]) -> Iterator[Sample]:
 
 
 class NearSamples(NamedTuple):
-    """A bolt fed with tuples near its samples. `fed`: how many; `wrong`: a note on the first it can't take, "" if none.
+    """A bolt fed with tuples near its samples. `fed`: how many; `wrong`: the first that it can't take.
 
     Nobody said that they come, so that is no failure. `lost`: what is seen of a long text whose tuple it never settles:
     who does not want one would fail it.
     """
 
     fed: int
-    wrong: str = ""
+    wrong: Observation | None = None
     lost: SubjectResult | None = None
 
-    def notes(self, others: Iterable[str]) -> tuple[str, ...]:
-        """The notes of a run with that of this: first what goes wrong, last that nothing does."""
-        if self.wrong:
-            return (self.wrong, *others)
-        return (*others, _ALL_TAKEN.format(count=counted(self.fed, "tuple"))) if self.fed else (*others,)
+    def noted(self, result: RunResult) -> RunResult:
+        """The result of a run with a note on this: first what goes wrong, last that nothing does."""
+        if self.wrong is not None:
+            return result.observing(self.wrong)
+        all_taken = (_ALL_TAKEN.format(count=counted(self.fed, "tuple")),) if self.fed else ()
+        return msgspec.structs.replace(result, notes=(*result.notes, *all_taken))
 
 
 def fed_near_samples(checked: Subject) -> NearSamples:
@@ -124,7 +130,7 @@ def fed_near_samples(checked: Subject) -> NearSamples:
     if len(sources_of(checked.component)) > 1 or _met(checked, samples[0]) is not None:
         return NearSamples(0)
     if _awaits_ticks(checked) and (met := _met(checked, samples[0], tick=True)) is not None:
-        return NearSamples(0, _AT_A_TICK.format(headline=_headline(met), where=_where(met)))
+        return NearSamples(0, _AT_A_TICK.told(headline=_headline(met), where=_where(met)))
     until = time.monotonic() + LOOKED_FOR
     fed, wrong, lost = 0, [], None
     for sample in varied(samples):
@@ -137,7 +143,7 @@ def fed_near_samples(checked: Subject) -> NearSamples:
             lost = msgspec.structs.replace(met, id=_LONG_ID, title=_LONG_TITLE, verdict="warn")
         else:
             wrong.append((sample, met))
-    told = _told(*wrong[0], len(wrong) - 1, near=" from a sample" if declared else "") if wrong else ""
+    told = _told(*wrong[0], len(wrong) - 1, near=" from a sample" if declared else "") if wrong else None
     return NearSamples(fed if declared else 0, told, lost)
 
 
@@ -192,9 +198,9 @@ def _where(met: SubjectResult) -> str:
     return f" ({place.file}:{place.line})" if place else ""
 
 
-def _told(sample: Sample, met: SubjectResult, more: int, *, near: str) -> str:
+def _told(sample: Sample, met: SubjectResult, more: int, *, near: str) -> Observation:
     written = json.dumps(sample.values, ensure_ascii=False)
-    return _NOT_TAKEN.format(
+    return _NOT_TAKEN.told(
         values=shown(sample.values),
         near=near,
         headline=_headline(met),

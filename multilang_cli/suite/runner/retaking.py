@@ -101,7 +101,7 @@ def with_near_samples(subject: Subject, result: RunResult) -> RunResult:
     if near.lost is not None:
         subjects = (*result.subjects, near.lost)
         result = conclude(msgspec.structs.replace(result, subjects=subjects, untested=()))
-    return redactor_of(component).struct(msgspec.structs.replace(result, notes=near.notes(result.notes)))
+    return redactor_of(component).struct(near.noted(result))
 
 
 def _told(result: RunResult) -> str:

@@ -193,7 +193,7 @@ def _result(run: Run) -> RunResult:
     """The result as it is known now; ``conclude`` fills in the rest."""
     options, remaining, learned = run.subject.options, run.remaining, run.learned
     subjects = with_conditions([learned.replays.without_contradiction(subject) for subject in run.subjects], run.cases)
-    return msgspec.structs.replace(
+    result = msgspec.structs.replace(
         _about(run.subject, subjects, run.started),
         suite=Suite(name="component", hash=suite_hash(run.available)),
         duration=run.duration,
@@ -202,18 +202,16 @@ def _result(run: Run) -> RunResult:
         ),
         subjects=(*subjects, *run.without_a_case()),
         complete=not remaining,
-        notes=(
-            # What may be lost in production comes before how it was run.
-            *learned.replays.notes(run.subject.component),
-            *learned.settling.notes(run.subject.component),
-            *learned.idle.notes,
-            *_notes(run.subject),
-            *_unjudged(run),
-            *run.notes,
-        ),
+        notes=(*_notes(run.subject), *_unjudged(run), *run.notes),
         coverage=_coverage(run),
         emits=() if run.subject.component.testee else tuple(learned.settling.emits.values()),
         untested=(Untested(reason=run.why_remaining, ids=tuple(c.id for c in remaining)),) if remaining else (),
+    )
+    # What may be lost in production comes before how it was run.
+    return result.observing(
+        *learned.replays.observations(run.subject.component),
+        *learned.settling.observations(run.subject.component),
+        *learned.idle.observations,
     )
 
 

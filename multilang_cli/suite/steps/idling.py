@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from multilang_cli.reports.model import Observation
+
 LEAST_IDLE = 1.0
 """Seconds of empty calls that a case goes on for at least."""
 IDLE_FOR_GOOD = 10.0
 """Seconds of empty calls after which a spout counts as one that emits nothing of itself."""
+EMITS_NOTHING = Observation(
+    "emits-nothing", "it emitted nothing in {seconds:g} s of `next`: nothing that it emits was tested"
+)
 TUPLES_WITHOUT_IDS = 20
 """Tuples without an id after which a spout that emitted none with one counts as one that never does."""
 BUDGET = 2.0
@@ -40,11 +45,9 @@ class Idle:
         return self.limited and not self._with_ids and bool(enough)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def observations(self) -> tuple[Observation, ...]:
         """Notes for its user although nothing is wrong."""
-        if not self.is_silent:
-            return ()
-        return (f"it emitted nothing in {IDLE_FOR_GOOD:g} s of `next`: nothing that it emits was tested",)
+        return (EMITS_NOTHING.told(seconds=IDLE_FOR_GOOD),) if self.is_silent else ()
 
     def emitted(self, tuples: int, with_ids: int) -> None:
         """Note how many tuples it emitted in one conversation, and how many of them with an id."""

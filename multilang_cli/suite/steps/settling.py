@@ -13,12 +13,12 @@ from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.words.shortening import head, shown
 from multilang_cli.protocol.words.verdicts import ACKERS
-from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.model import Observation, SubjectResult
 from multilang_cli.reports.verdict import Judgement
 from multilang_cli.subject.samples import has_samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.events import Again, Event
@@ -26,31 +26,40 @@ if TYPE_CHECKING:
 
 SUBJECT = "settling"
 """The id of the subject that a whole run's settling is judged by; it stands in files of known failures too."""
-UNANCHORED = (
+UNANCHORED = Observation(
+    "never-anchors",
     "it acks what it takes and never anchors what it emits: Storm does not follow those tuples, so one that is lost or "
-    "fails behind it is never replayed (anchor them, unless at most once is what you want)"
+    "fails behind it is never replayed (anchor them, unless at most once is what you want)",
 )
-AT_HEARTBEATS = (
+AT_HEARTBEATS = Observation(
+    "settles-at-heartbeats",
     "it settles what it was fed last only when a heartbeat comes, up to a second later: flush stdout behind each ack, "
-    "unless that is meant"
+    "unless that is meant",
 )
-CHANGED = (
+CHANGED = Observation(
+    "fails-what-it-acked",
     "it fails a sample that it acked before, in one conversation: {values} (does something go on from one tuple to the "
-    "next: a file that is read on, a cursor, a counter?)"
+    "next: a file that is read on, a cursor, a counter?)",
 )
-MIXED_UP = (
+MIXED_UP = Observation(
+    "values-of-another",
     "it emits for {of} alone a value of another sample: {values} (is what holds a tuple's values used again for the "
-    "next, before they are emitted?)"
+    "next, before they are emitted?)",
 )
 LEAST_OF_TEXT = 3
 """Characters of a text by which a sample is known again."""
 MOST_OF_SAMPLE = 60
 """Characters of a sample that a note shows."""
-UNEVEN = (
+UNEVEN = Observation(
+    "uneven-tuples",
     "it emits tuples of {counts} values to the stream {stream!r}: a stream has one number of fields, and Storm refuses "
-    "all that have another (say which is right, and have it judged: --stream {stream}:FIELDS)"
+    "all that have another (say which is right, and have it judged: --stream {stream}:FIELDS)",
 )
-UNSETTLED = "was settled before it ended: see whether it acks them once that is mended"
+UNSETTLED = Observation(
+    "ends-before-it-settles",
+    "it emitted {emitted} tuples, and none of the {fed} that it was fed was settled before it ended: see whether it "
+    "acks them once that is mended",
+)
 REFUSED = (
     "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
 )
@@ -117,7 +126,7 @@ class FedTuples:
         self.woken: bool | None = None
         self._beat = -inf
         self.fates: dict[bytes, set[bool]] = {}
-        self.mixed = ""
+        self.mixed: Observation | None = None
         samples = [*samples]
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._owned = _owners(samples)
@@ -192,7 +201,7 @@ class FedTuples:
             return
         owners = (self._owned.get(value) for value in said.values if isinstance(value, str))
         if any(owner is not None and owner != values[0] for owner in owners):
-            self.mixed = MIXED_UP.format(of=shown(values[0]), values=shown(said.values))
+            self.mixed = MIXED_UP.told(of=shown(values[0]), values=shown(said.values))
 
     def _settled(self, said: Ack | Fail, t: float) -> None:
         fed = self.open.pop(said.id, None)
@@ -277,7 +286,8 @@ class Settling:
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
         self.emits: dict[str, str] = {}
-        self.changed = self.mixed = ""
+        self.changed = ""
+        self.mixed: Observation | None = None
         self.failing: SubjectResult | None = None
         self.proof: Proof | None = None
         self.waited_out = self.tried = self.by_value = self.died = self.takes_text = self.overworked = False
@@ -323,34 +333,28 @@ class Settling:
         if feed.starved:
             self.starved = max(self.starved, feed.fed)
 
-    def notes(self, component: Component) -> Sequence[str]:
+    def observations(self, component: Component) -> Iterator[Observation]:
         """Notes for its user although nothing is wrong."""
-        uneven = () if component.streams is not None or component.testee else self._uneven()
         # A word or two at its start are no answers to what it was fed.
         answers = self.died and self.fed and 2 * self.emitted >= self.fed
-        if answers and not (self.settled or self.starved or component.settles):
-            return (
-                f"it emitted {self.emitted} tuples, and none of the {self.fed} that it was fed {UNSETTLED}",
-                *uneven,
-            )
+        unsettled = answers and not (self.settled or self.starved or component.settles)
+        if unsettled:
+            yield UNSETTLED.told(emitted=self.emitted, fed=self.fed)
+        if component.streams is None and not component.testee:
+            for stream, counts in self.arities.items():
+                if len(counts) > 1:
+                    yield UNEVEN.told(counts=" and ".join(map(str, sorted(counts))), stream=stream)
+        if unsettled:
+            return
+        if self.mixed is not None:
+            yield self.mixed
+        if self.changed:
+            yield CHANGED.told(values=head(self.changed, MOST_OF_SAMPLE))
         unfollowed = component.testee or component.conf.get(ACKERS) == 0
-        unanchored = not unfollowed and self.acked and self.emitted and not self.anchored
-        late = self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles
-        notes = (
-            (self.mixed, self.mixed),
-            (CHANGED.format(values=head(self.changed, MOST_OF_SAMPLE)), self.changed),
-            (UNANCHORED, unanchored),
-            (AT_HEARTBEATS, late),
-        )
-        told = tuple(note for note, holds in notes if holds)
-        return (*uneven, *told)
-
-    def _uneven(self) -> tuple[str, ...]:
-        return tuple(
-            UNEVEN.format(counts=" and ".join(map(str, sorted(counts))), stream=stream)
-            for stream, counts in self.arities.items()
-            if len(counts) > 1
-        )
+        if not unfollowed and self.acked and self.emitted and not self.anchored:
+            yield UNANCHORED
+        if self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles:
+            yield AT_HEARTBEATS
 
     def judged(self, component: Component) -> Judgement | None:
         """The verdict on the run as a whole; None if nothing, or if it was not fed enough to tell."""

@@ -11,6 +11,7 @@ from multilang_cli.protocol.judge.spout_rules import key_of
 from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import Emit, Error, Log, SpoutCommand
 from multilang_cli.protocol.words.shortening import ends, head, shown
+from multilang_cli.reports.model import Observation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,42 +31,54 @@ MOST_WORDS = 120
 """Characters of a log that a note shows."""
 NO_IDS = "never-an-id"
 """The rule of a conversation in which no tuple had an id: short ones say too little."""
-NEVER = (
+NEVER = Observation(
+    "failed-never-again",
     "it emitted none of the {lost} tuples again that failed: Storm replays nothing itself, so they are lost (emit them "
-    "again, unless at most once is what you want; is what `fail` names the id that is looked up?)"
+    "again, unless at most once is what you want; is what `fail` names the id that is looked up?)",
 )
-ANYWAY = (
+ANYWAY = Observation(
+    "failed-perhaps-again",
     "it emitted none of the {lost} tuples that failed again by its id, and their values come again of themselves: "
-    "whether it replays them can't be told (Storm replays nothing itself)"
+    "whether it replays them can't be told (Storm replays nothing itself)",
 )
-STOPPED = (
+STOPPED = Observation(
+    "stops-behind-fails",
     "it emitted nothing more once {failed} of its tuples had failed, and went on where they were acked: does what "
-    "failed still count among those under way, or does it wait before it sends that again?"
+    "failed still count among those under way, or does it wait before it sends that again?",
 )
-DISOWNS = 'Storm brings back an id that it emitted, and it logs "{words}": it has lost what it needs to replay that'
-MIXED = (
+DISOWNS = Observation(
+    "disowns-its-id",
+    'Storm brings back an id that it emitted, and it logs "{words}": it has lost what it needs to replay that',
+)
+MIXED = Observation(
+    "replays-other-values",
     "a tuple that failed came again by its id with the values of another one, {how}: those of the first are lost (is "
-    "an id given again while its first tuple may still fail?)"
+    "an id given again while its first tuple may still fail?)",
 )
-OVERTAKEN = (
+OVERTAKEN = Observation(
+    "forgets-older-ones",
     "it emits again what failed, but for the {lost} tuples that failed when one of those emitted behind them was "
-    "acked: they are lost (does an ack or fail take another than its own out of what is pending?)"
+    "acked: they are lost (does an ack or fail take another than its own out of what is pending?)",
 )
-TWICE = (
+TWICE = Observation(
+    "replays-twice",
     "it emits a tuple twice for one fail, {id} for example: its bolts get it once too often (is it emitted by `fail`, "
-    "and again by the next `next`?)"
+    "and again by the next `next`?)",
 )
-ANOTHER = (
+ANOTHER = Observation(
+    "replays-another",
     "it emits again tuples that did not fail, {id} for example, where others did: those are lost (is what `fail` names "
-    "compared as it should be?)"
+    "compared as it should be?)",
 )
-WITHOUT_ID = (
+WITHOUT_ID = Observation(
+    "replays-without-id",
     "it emits again without an id what failed, {values} for example: Storm does not follow that, so it comes no third "
-    "time (keep the id beside the values)"
+    "time (keep the id beside the values)",
 )
-SOME = (
+SOME = Observation(
+    "replays-some",
     "of tuples that failed one behind the other it emitted one again, and {lost} not in {calls} calls of `next`: they "
-    "are lost, unless it waits longer than {seconds:.0f} s (is what waits to be sent again kept for each of them?)"
+    "are lost, unless it waits longer than {seconds:.0f} s (is what waits to be sent again kept for each of them?)",
 )
 STALLED = 2.5
 """Seconds without an emit in which what failed could have come again."""
@@ -113,33 +126,36 @@ class Replays:
         kept = tuple(finding for finding in subject.findings if finding.rule != NO_IDS)
         return msgspec.structs.replace(subject, findings=kept) if self.uses_ids else subject
 
-    def notes(self, component: Component) -> tuple[str, ...]:
-        """Notes for the user of a spout although nothing is wrong."""
+    def observations(self, component: Component) -> Iterator[Observation]:
+        """Notes for its user although nothing is wrong."""
         if component.testee:
-            return ()
-        notes = [DISOWNS.format(words=head(self.disowned, MOST_WORDS))] if self.disowned else []
-        notes += [MIXED.format(how=self.mixed)] if self.mixed else []
-        notes += [TWICE.format(id=self.twice)] if self.twice else []
-        notes += [WITHOUT_ID.format(values=self.without_id)] if self.without_id else []
-        notes += list(self._some_lost())
+            return
+        if self.disowned:
+            yield DISOWNS.told(words=head(self.disowned, MOST_WORDS))
+        if self.mixed:
+            yield MIXED.told(how=self.mixed)
+        if self.twice:
+            yield TWICE.told(id=self.twice)
+        if self.without_id:
+            yield WITHOUT_ID.told(values=self.without_id)
+        yield from self._some_lost()
         if self.stopped is not None:
             failed, emitted, silent = self.stopped
             if emitted < self.acked and silent > MUCH_LONGER * self.pause:
-                notes.append(STOPPED.format(failed=failed))
+                yield STOPPED.told(failed=failed)
         none_again = self.lost >= FAILED_FOR_GOOD and not (self.replayed or self.alike - self.recurring)
         if none_again and not self.without_id:
-            notes.append((ANYWAY if self.alike else NEVER).format(lost=self.lost))
-        return tuple(notes)
+            yield (ANYWAY if self.alike else NEVER).told(lost=self.lost)
 
-    def _some_lost(self) -> Iterator[str]:
+    def _some_lost(self) -> Iterator[Observation]:
         """A note on what is lost by a spout that emits again some of what failed: the one that tells most."""
         if self.another:
-            yield ANOTHER.format(id=self.another)
+            yield ANOTHER.told(id=self.another)
         elif self.replayed and (self.overtaken or 0) >= FAILED_FOR_GOOD:
-            yield OVERTAKEN.format(lost=self.overtaken)
+            yield OVERTAKEN.told(lost=self.overtaken)
         elif self.some is not None:
             lost, calls, seconds = self.some
-            yield SOME.format(lost=lost, calls=calls, seconds=seconds)
+            yield SOME.told(lost=lost, calls=calls, seconds=seconds)
 
 
 class ReplayWatch:
