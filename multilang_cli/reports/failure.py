@@ -8,13 +8,13 @@ from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.catalogue.written import quoted
 from multilang_cli.causes.tracebacks import shown_lines
 from multilang_cli.reports.escape import chunks, width
-from multilang_cli.reports.grouping import explained_by, fates_of_subject, mend_of, some_of, told_first
+from multilang_cli.reports.grouping import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.protocol.words.rulebook import Rulebook
-    from multilang_cli.protocol.words.verdicts import Clause, Rule
+    from multilang_cli.protocol.words.verdicts import Clause
     from multilang_cli.reports.grouping import FateGroup, Group
     from multilang_cli.reports.model import ExcerptLine, Exit, SubjectResult
     from multilang_cli.reports.page import Page
@@ -28,7 +28,6 @@ _RECOGNISED = 40
 def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     """Show what the subjects of a group have in common, by the first of them. Warnings are shown in short."""
     subject = group.first
-    rule = group.rule(rulebook)
     style = "bold yellow" if group.verdict == "warn" else "bold red"
     page.para(f"{subject.id}  {subject.title}", "bold", label=group.verdict.upper(), label_style=style)
     if len(group.subjects) > 1:
@@ -38,15 +37,15 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
         page.para(f"the same in {len(group.subjects)} {what}: also {rest}", indent=2)
     if group.storms:
         page.para(f"on Storm {', '.join(group.storms)} only", indent=2)
-    if subject.causes:
-        page.para(told_first(subject), "bold", label="Cause", indent=2, hang=12)
+    if group.cause:
+        page.para(group.cause, "bold", label="Cause", indent=2, hang=12)
     _show_reason(page, group)
-    show_clause(page, (rule.clause if rule else None) or subject.clause)
+    show_clause(page, group.clause(rulebook))
     if group.verdict != "warn":
         show_excerpt(page, subject.excerpt)
         show_end(page, subject)
-    show_fates(page, fates_of_subject(subject, group.finding))
-    _show_way_out(page, group, rule)
+    show_fates(page, group.fates)
+    _show_way_out(page, group, rulebook)
 
 
 def show_clause(page: Page, clause: Clause | str | None) -> None:
@@ -75,16 +74,14 @@ def show_fates(page: Page, fates: Iterable[FateGroup]) -> None:
 
 
 def _show_reason(page: Page, group: Group) -> None:
-    subject, finding = group.first, group.finding
-    reason = subject.reason or (finding.message if finding else "")
+    finding, reason = group.finding, group.reason
     if reason:
-        label = "Careful" if group.verdict == "warn" else "Wrong"
-        page.para(f"{finding.rule}: {reason}" if finding else reason, label=label, indent=2, hang=12)
-    if finding and subject.reason and finding.message not in subject.reason:
-        page.para(finding.message, indent=12)
+        page.para(f"{finding.rule}: {reason}" if finding else reason, label=group.label, indent=2, hang=12)
+    if group.beside:
+        page.para(group.beside, indent=12)
     if group.expected:
         page.para(group.expected, label="Expected", indent=2, hang=12)
-    others = {other.rule: other.message for other in subject.findings if finding and other.rule != finding.rule}
+    others = {other.rule: other.message for other in group.first.findings if finding and other.rule != finding.rule}
     for rule, message in others.items():
         page.para(f"{rule}: {message}", label="Also", indent=2, hang=12)
 
@@ -134,15 +131,15 @@ def last_stderr_lines(lines: list[str], count: int) -> list[str]:
     return [*told[:1], *last[len(told[:1]) :]]
 
 
-def _show_way_out(page: Page, group: Group, rule: Rule | None) -> None:
+def _show_way_out(page: Page, group: Group, rulebook: Rulebook) -> None:
     subject = group.first
-    mend, code = mend_of(subject, rule)
+    mend, code = group.mend(rulebook)
     if mend:
         page.para(mend, label="Mend", label_style="bold green", indent=2, hang=12)
     for line in code.splitlines():
         page.line(line, "bold", indent=12)
-    if word := explained_by(subject, group.finding):
-        page.line(f"More:     mlcheck explain {word}", indent=2)
+    if group.explained:
+        page.line(f"More:     mlcheck explain {group.explained}", indent=2)
     if subject.transcript:
         page.line(f"Record:   {subject.transcript}", indent=2)
     if subject.reproduce:

@@ -6,16 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.catalogue.loader import load_causes
-from multilang_cli.catalogue.written import cases_by_rule
+from multilang_cli.catalogue.written import cases_by_rule, quoted
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.verdict import decisive, effect_in_words, weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from multilang_cli.causes.model import Cause, Certainty
     from multilang_cli.protocol.words.rulebook import Rulebook
-    from multilang_cli.protocol.words.verdicts import Fate, Finding, Rule
+    from multilang_cli.protocol.words.verdicts import Clause, Fate, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
 
 SHOWN_FIRST: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "warn")
@@ -51,6 +51,36 @@ class Group(NamedTuple):
         return self.subjects[0]
 
     @property
+    def more(self) -> str:
+        """The number of subjects that have it besides the first; "" for none."""
+        return f" and {len(self.subjects) - 1} more" if len(self.subjects) > 1 else ""
+
+    @property
+    def only_on(self) -> str:
+        """The versions on which it was met: `` on Storm 2.8.3``, "" if on all played."""
+        return f" on Storm {', '.join(self.storms)}" if self.storms else ""
+
+    @property
+    def cause(self) -> str:
+        """A sentence on why it went wrong; "" if that is not known."""
+        return in_a_sentence(self.first.causes[0]) if self.first.causes else ""
+
+    @property
+    def label(self) -> str:
+        """The label of the reason."""
+        return "Careful" if self.verdict == "warn" else "Wrong"
+
+    @property
+    def reason(self) -> str:
+        """The reason of the verdict: the subject's own, else what the finding says."""
+        return self.first.reason or (self.finding.message if self.finding else "")
+
+    @property
+    def beside(self) -> str:
+        """The message of the finding; "" if the reason has it."""
+        return self.finding.message if self.finding and self.finding.message not in self.reason else ""
+
+    @property
     def expected(self) -> str:
         """The answer that had to come back; "" where the rule that was broken is not what the shown case is about."""
         about = self.finding is None or self.first.id in cases_by_rule().get(self.finding.rule, ())
@@ -59,6 +89,52 @@ class Group(NamedTuple):
     def rule(self, rulebook: Rulebook) -> Rule | None:
         """The rule that was broken, if one was and the rulebook has it."""
         return rulebook.rules.get(self.finding.rule) if self.finding else None
+
+    def clause(self, rulebook: Rulebook) -> Clause | str | None:
+        """The sentence of the protocol that it is about."""
+        rule = self.rule(rulebook)
+        return (rule.clause if rule else None) or self.first.clause
+
+    @property
+    def fates(self) -> tuple[FateGroup, ...]:
+        """The fates on each version: about the finding, or how the whole conversation ends if that is all we know."""
+        if self.finding is not None:
+            return fates_of(self.finding.fates, self.finding.errors)
+        ends = {outlook.version: outlook.fate for outlook in self.first.outlook}
+        return fates_of(ends, {}) if set(ends.values()) - {"survives"} else ()
+
+    def mend(self, rulebook: Rulebook) -> tuple[str, str]:
+        """The advice, and a line of code that does it: of the cause, where it has one, else of the rule."""
+        cause, rule = self._advised, self.rule(rulebook)
+        if cause is not None:
+            return cause.mend, cause.code
+        return (first_paragraph(rule.mend), "") if rule else ("", "")
+
+    @property
+    def explained(self) -> str:
+        """The word that `mlcheck explain` knows more of: the cause, where it has advice, else the rule; "" for none."""
+        return self._advised.id if self._advised is not None else self.finding.rule if self.finding else ""
+
+    @property
+    def _advised(self) -> Cause | None:
+        """The cause, if it says what to do."""
+        return next((cause for cause in self.first.causes[:1] if cause.mend), None)
+
+    def told(self, rulebook: Rulebook) -> Iterator[tuple[str, str]]:
+        """Each sentence that is told of it with its label, in the order in which they are read."""
+        clause = self.clause(rulebook)
+        advice, code = self.mend(rulebook)
+        found = (
+            ("Cause", self.cause),
+            (self.label, self.reason or self.first.title),
+            ("", self.beside),
+            ("Expected", self.expected),
+            ("Clause", quoted(clause) if clause else ""),
+            *((f"Storm {', '.join(each.versions)}", each.text) for each in self.fates),
+            ("Mend", advice),
+            ("Code", code),
+        )
+        yield from ((label, text) for label, text in found if text)
 
 
 class Note(NamedTuple):
@@ -113,20 +189,6 @@ def in_a_sentence(cause: Cause) -> str:
     elif cause.suspect:
         where = f" (look at {cause.suspect.file}:{cause.suspect.line})"
     return f"{cause.told}{where}"
-
-
-def mend_of(subject: SubjectResult, rule: Rule | None) -> tuple[str, str]:
-    """The advice, and a line of code that does it: of the cause, where one is known, else of the rule; "" for none."""
-    cause = subject.causes[0] if subject.causes else None
-    if cause is not None and cause.mend:
-        return cause.mend, cause.code
-    return (first_paragraph(rule.mend), "") if rule else ("", "")
-
-
-def explained_by(subject: SubjectResult, finding: Finding | None) -> str:
-    """The word that `mlcheck explain` knows more of: the cause, where one is known, else the rule; "" for none."""
-    cause = subject.causes[0] if subject.causes else None
-    return cause.id if cause is not None and cause.mend else finding.rule if finding else ""
 
 
 def first_paragraph(text: str) -> str:
@@ -236,11 +298,6 @@ def notes_of(*results: RunResult) -> tuple[Note, ...]:
     return tuple(sorted(notes, key=lambda note: -note.subjects))
 
 
-def only_on(group: Group) -> str:
-    """The versions on which a trouble was met, to stand behind its title: `` on Storm 2.8.3``, "" if on all played."""
-    return f" on Storm {', '.join(group.storms)}" if group.storms else ""
-
-
 def note_lines(notes: tuple[Note, ...]) -> list[str]:
     """A line for each note, `MOST_NOTES` at most: the last says how many more there are."""
     shown = notes if len(notes) <= MOST_NOTES else notes[: MOST_NOTES - 1]
@@ -256,14 +313,6 @@ def fates_of(fates: dict[str, Fate], errors: dict[str, str]) -> tuple[FateGroup,
     for version in reversed(fates):
         found.setdefault((fates[version], errors.get(version, "")), []).append(version)
     return tuple(FateGroup(tuple(versions), fate, error) for (fate, error), versions in found.items())
-
-
-def fates_of_subject(subject: SubjectResult, finding: Finding | None) -> tuple[FateGroup, ...]:
-    """The fates on each version: about the finding, or how the whole conversation ends if that is all we know."""
-    if finding is not None:
-        return fates_of(finding.fates, finding.errors)
-    ends = {outlook.version: outlook.fate for outlook in subject.outlook}
-    return fates_of(ends, {}) if set(ends.values()) - {"survives"} else ()
 
 
 def families(subjects: Iterable[SubjectResult]) -> dict[str, int]:

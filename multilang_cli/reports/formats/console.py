@@ -18,16 +18,7 @@ from multilang_cli.reports.combined import played_on, untested_in
 from multilang_cli.reports.coverage import summary_of as summary_of_coverage
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.failure import show_group, stderr_lines
-from multilang_cli.reports.grouping import (
-    Group,
-    explained_by,
-    families,
-    groups_of,
-    note_lines,
-    notes_of,
-    only_on,
-    some_of,
-)
+from multilang_cli.reports.grouping import Group, families, groups_of, note_lines, notes_of, some_of
 from multilang_cli.reports.page import DEFAULT_WIDTH, Page, make_console
 from multilang_cli.reports.verdict import FAILURES, precedence, word_of
 from multilang_cli.reports.versions import show_table
@@ -121,8 +112,7 @@ def next_command(result: RunResult) -> str:
     if result.next_command or not groups:
         return result.next_command
     first = groups[0]
-    word = explained_by(first.first, first.finding)
-    return first.first.reproduce or (f"mlcheck explain {word}" if word else "")
+    return first.first.reproduce or (f"mlcheck explain {first.explained}" if first.explained else "")
 
 
 def _show_run(page: Page, parts: Sequence[RunResult], rulebook: Rulebook) -> None:
@@ -160,7 +150,7 @@ def _show_more(page: Page, groups: tuple[Group, ...]) -> None:
     for group in groups:
         what = group.finding.rule if group.finding else group.first.reason
         page.para(
-            f"{what}: {some_of((subject.id for subject in group.subjects), 3)}{only_on(group)}",
+            f"{what}: {some_of((subject.id for subject in group.subjects), 3)}{group.only_on}",
             label=group.verdict,
             indent=2,
             hang=9,

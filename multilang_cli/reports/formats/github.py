@@ -9,13 +9,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from multilang_cli.catalogue.written import quoted
 from multilang_cli.reports.bundles import bundles, groups_in, known_failures_in, notes_in, untested_in_all
 from multilang_cli.reports.combined import played_on
 from multilang_cli.reports.escape import escape, fit
 from multilang_cli.reports.failure import stderr_lines
 from multilang_cli.reports.formats.console import group_text, next_command, summary_of
-from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines, notes_of, only_on, some_of, told_first
+from multilang_cli.reports.grouping import note_lines, notes_of, some_of
 from multilang_cli.reports.verdict import word_of
 from multilang_cli.workflow import disarmed, disarmed_inside
 
@@ -34,6 +33,7 @@ MOST_ANNOTATIONS = 10
 _TITLE_CELLS = 200
 _LINE_CELLS = 1000
 _MOST_TITLES = 20
+_UNLABELLED = frozenset({"Cause", "Wrong", "Careful"})
 
 
 class Annotation(NamedTuple):
@@ -163,31 +163,22 @@ def level_of(group: Group, parts: Sequence[RunResult]) -> Level:
 
 
 def _headline(group: Group) -> str:
-    more = f" and {len(group.subjects) - 1} more" if len(group.subjects) > 1 else ""
     what = group.finding.rule if group.finding else group.first.title
     if group.first.causes:
         what = group.first.causes[0].headline
-    return f"{group.verdict.upper()} {what} ({group.first.id}{more}){only_on(group)}"
+    return f"{group.verdict.upper()} {what} ({group.first.id}{group.more}){group.only_on}"
 
 
 def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
-    subject, rule = group.first, group.rule(rulebook)
-    if subject.causes:
-        yield told_first(subject)
-    yield subject.reason or (group.finding.message if group.finding else subject.title)
-    if group.expected:
-        yield f"Expected: {group.expected}"
-    clause = (rule.clause if rule else None) or subject.clause
-    if clause:
-        yield f"Clause: {quoted(clause)}"
-    for fates in fates_of_subject(subject, group.finding):
-        yield f"Storm {', '.join(fates.versions)}: {fates.text}"
-    mend, code = mend_of(subject, rule)
-    if mend:
-        yield f"Mend: {mend}"
-    yield from code.splitlines()
-    if subject.reproduce:
-        yield f"Again: {subject.reproduce}"
+    for label, text in group.told(rulebook):
+        if label == "Code":
+            yield from text.splitlines()
+        elif label in _UNLABELLED:
+            yield text
+        elif label:
+            yield f"{label}: {text}"
+    if group.first.reproduce:
+        yield f"Again: {group.first.reproduce}"
 
 
 def _run_lines(result: RunResult) -> Iterator[str]:

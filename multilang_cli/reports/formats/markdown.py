@@ -24,7 +24,7 @@ from multilang_cli.reports.combined import played_on, untested_in
 from multilang_cli.reports.escape import escape_lines, fit
 from multilang_cli.reports.failure import exit_in_words, show_excerpt, stderr_lines
 from multilang_cli.reports.formats.console import COUNTED, as_text, next_command, summary_of
-from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines, notes_of, only_on, some_of, told_first
+from multilang_cli.reports.grouping import note_lines, notes_of, some_of
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import precedence, word_of
 from multilang_cli.reports.versions import lines_of
@@ -152,41 +152,36 @@ def _body(parts: Sequence[RunResult], rulebook: Rulebook) -> Iterator[str]:
 
 def _trouble(group: Group, rulebook: Rulebook, *, opened: bool) -> str:
     """All that is known of one trouble, folded unless `opened`."""
-    more = f" and {len(group.subjects) - 1} more" if len(group.subjects) > 1 else ""
     what = f": {_html(group.finding.rule)}" if group.finding else ""
-    title = f"<b>{group.verdict.upper()}</b> {_html(group.first.id)}{more}{what}{html.escape(only_on(group))}"
+    title = f"<b>{group.verdict.upper()}</b> {_html(group.first.id)}{group.more}{what}{html.escape(group.only_on)}"
     blocks = "\n".join(_details(group, rulebook))
     return f"<details{' open' if opened else ''}><summary>{title}</summary>\n\n{blocks}\n</details>\n"
 
 
 def _reasons(group: Group) -> Iterator[str]:
     """Lines on why it went wrong, the cause first."""
-    subject, finding = group.first, group.finding
-    yield f"{prose(subject.title)}\n"
-    if subject.causes:
-        yield f"**Cause:** {code(told_first(subject))}\n"
-    reason = subject.reason or (finding.message if finding else "")
-    if reason:
-        yield f"**{'Careful' if group.verdict == 'warn' else 'Wrong'}:** {code(reason)}\n"
-    if finding and finding.message not in reason:
-        yield f"{code(finding.message)}\n"
+    yield f"{prose(group.first.title)}\n"
+    if group.cause:
+        yield f"**Cause:** {code(group.cause)}\n"
+    if group.reason:
+        yield f"**{group.label}:** {code(group.reason)}\n"
+    if group.beside:
+        yield f"{code(group.beside)}\n"
+    if group.expected:
+        yield f"**Expected:** {code(group.expected)}\n"
 
 
 def _details(group: Group, rulebook: Rulebook) -> Iterator[str]:
-    subject, finding, rule = group.first, group.finding, group.rule(rulebook)
+    subject = group.first
     yield from _reasons(group)
-    if group.expected:
-        yield f"**Expected:** {code(group.expected)}\n"
-    clause = (rule.clause if rule else None) or subject.clause
-    if clause:
-        clause = clause_of(clause)
+    if known := group.clause(rulebook):
+        clause = clause_of(known)
         yield f"**Clause:** “{prose(clause.text)}” ({prose(clause.source)})\n"
     yield from _said(subject)
-    fates = fates_of_subject(subject, finding)
-    if fates:
-        lines = [f"{', '.join(each.versions)}: {code(each.text)}" for each in fates]
+    if group.fates:
+        lines = [f"{', '.join(each.versions)}: {code(each.text)}" for each in group.fates]
         yield f"**Storm**\n\n{_listed(lines)}"
-    mend, line = mend_of(subject, rule)
+    mend, line = group.mend(rulebook)
     if mend:
         yield f"**Mend:** {prose(mend)}\n"
     if line:

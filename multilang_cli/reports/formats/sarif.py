@@ -14,7 +14,7 @@ from multilang_cli.catalogue.written import quoted
 from multilang_cli.reports.bundles import bundles, groups_in
 from multilang_cli.reports.escape import escape, escape_json, fit
 from multilang_cli.reports.formats.github import file_of, level_of, line_of
-from multilang_cli.reports.grouping import fates_of_subject, first_paragraph, mend_of, told_first
+from multilang_cli.reports.grouping import first_paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,16 +98,15 @@ def _result(group: Group, parts: Sequence[RunResult], rule: str, index: int, rul
 
 
 def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
-    subject, rule = group.first, group.rule(rulebook)
-    if subject.causes:
-        yield told_first(subject)
-    yield subject.reason or (group.finding.message if group.finding else subject.title)
-    for fates in fates_of_subject(subject, group.finding):
-        yield f"Storm {', '.join(fates.versions)}: {fates.text}"
-    if mend := mend_of(subject, rule)[0]:
-        yield f"Do: {mend}"
-    if subject.reproduce:
-        yield f"Again: {subject.reproduce}"
+    for label, text in group.told(rulebook):
+        if label in {"Cause", group.label}:
+            yield text
+        elif label == "Mend":
+            yield f"Do: {text}"
+        elif label.startswith("Storm"):
+            yield f"{label}: {text}"
+    if group.first.reproduce:
+        yield f"Again: {group.first.reproduce}"
 
 
 def _location(group: Group, component: ComponentReport) -> Json:

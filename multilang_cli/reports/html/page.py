@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.reports.bundles import groups_in
 from multilang_cli.reports.combined import label_of, parts_of
 from multilang_cli.reports.formats.console import summary_of
-from multilang_cli.reports.grouping import only_on, some_of, told_first
+from multilang_cli.reports.grouping import some_of, told_first
 from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
 from multilang_cli.reports.html.keeping import PAGE_EVENTS, EventBudget
 from multilang_cli.reports.html.page_file import load_kit, render
@@ -98,7 +98,7 @@ def _cause(result: RunResult) -> str:
     first = groups[0]
     rule = f" (rule {first.finding.rule})" if first.finding else ""
     count = f", in {len(first.subjects)} {first.first.kind}s" if len(first.subjects) > 1 else ""
-    return line(f"{told_first(first.first)}{rule}{count}{only_on(first)}")
+    return line(f"{told_first(first.first)}{rule}{count}{first.only_on}")
 
 
 def _rfc3339(text: str) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from multilang_cli.catalogue.written import quoted
 from multilang_cli.causes.model import Cause
 from multilang_cli.reports.escape import fit
 from multilang_cli.reports.failure import exit_in_words, stderr_lines
 from multilang_cli.reports.formats.console import as_text
-from multilang_cli.reports.grouping import fates_of_subject, mend_of, only_on, some_of, told_first
+from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.html.document import SequenceStep, Text
 from multilang_cli.reports.message_words import in_short, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
@@ -37,7 +36,7 @@ def trouble(group: Group, rulebook: Rulebook) -> Text:
     more = f", in {len(group.subjects)} {group.first.kind}s" if len(group.subjects) > 1 else ""
     return Text(
         id="trouble",
-        title=_line(f"{group.verdict.upper()} {what}{more}{only_on(group)}", 100),
+        title=_line(f"{group.verdict.upper()} {what}{more}{group.only_on}", 100),
         note=_line(group.first.title),
         paragraphs=tuple(map(_line, _paragraphs(group, rulebook))),
         sequence=_sequence(group.first),
@@ -58,22 +57,12 @@ def _sequence(subject: SubjectResult) -> tuple[SequenceStep, ...]:
 
 
 def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
-    subject, finding, rule = group.first, group.finding, group.rule(rulebook)
-    reason = subject.reason or (finding.message if finding else "")
-    if subject.causes:
-        yield f"Cause: {told_first(subject)}"
-    yield f"{'Careful' if group.verdict == 'warn' else 'Wrong'}: {reason}"
-    if finding and finding.message not in reason:
-        yield finding.message
-    if group.expected:
-        yield f"Expected: {group.expected}"
-    clause = (rule.clause if rule else None) or subject.clause
-    if clause:
-        yield f"Clause: {quoted(clause)}"
-    for fate in fates_of_subject(subject, finding):
-        yield f"Storm {', '.join(fate.versions)}: {fate.text}"
-    if mend := " ".join(filter(None, mend_of(subject, rule))):
-        yield f"Mend: {mend}"
+    code = group.mend(rulebook)[1]
+    for label, text in group.told(rulebook):
+        if label == "Mend":
+            yield f"Mend: {text}{code and f' {code}'}"
+        elif label != "Code":
+            yield f"{label}: {text}" if label else text
     if len(group.subjects) > 1:
         yield f"The same in {some_of((each.id for each in group.subjects), _CASES_NAMED)}"
 
