@@ -18,6 +18,7 @@ import msgspec
 from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.driver.pump import OutOfTimeError
 from multilang_cli.protocol.words.verdicts import Clause
+from multilang_cli.replay.case_files import NoCaseError, write_case_file
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, decisive
@@ -26,8 +27,7 @@ from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.outputs import checked_reports, console_of, tell_result
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.subject.settings import Flags
-from multilang_cli.suite.cases.case import Case
-from multilang_cli.suite.cases.case_writing import write_case
+from multilang_cli.suite.cases.case import Case, plain_case
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import RecordError, prepare_record, result_of_subjects
@@ -192,7 +192,7 @@ class Fuzzing:
                 with Path(subject.transcript).open("rb") as found, open_afresh(kept) as file:
                     shutil.copyfileobj(found, file)
         except OSError as error:
-            self._unrecorded = error.strerror or str(error)
+            self._unrecorded = _why_not(error)
             with suppress(OSError):
                 kept.unlink(missing_ok=True)
         title = "keeps to the protocol in a generated conversation"
@@ -279,21 +279,21 @@ class Fuzzing:
         """Write the case beside the transcript, and where the user wants it; the command that plays it, or ""."""
         checked = self.checked
         case = case_of(f"{NAME}.{rule}", checked, scenario.steps)
-        path: Path | None = None
+        plain, path = plain_case(case), None
         try:
-            write_case(case, checked.record / f"{case.id}.yaml", private=True)
+            write_case_file(checked.record / f"{case.id}.yaml", plain, replace=True, private=True)
             path = checked.record / f"{case.id}.yaml"
-        except OSError as error:
-            self._unrecorded = error.strerror or str(error)
+        except (OSError, NoCaseError) as error:
+            self._unrecorded = _why_not(error)
         if self.asked.save_case is not None:
             wanted = Path(self.asked.save_case)
             try:
                 wanted.parent.mkdir(parents=True, exist_ok=True)
-                write_case(case, wanted)
+                write_case_file(wanted, plain, replace=True)
                 notes.append(f"the case was written to {wanted}")
                 path = wanted
-            except OSError as error:
-                self.unsaved = f"{wanted}: the case can't be written: {error.strerror}."
+            except (OSError, NoCaseError) as error:
+                self.unsaved = f"{wanted}: the case can't be written: {_why_not(error)}."
         if path is None:
             return ""
         words = [
@@ -306,6 +306,10 @@ class Fuzzing:
             *redactor_of(checked.component).words(checked.component.command),
         ]
         return readable(shlex.join(words))
+
+
+def _why_not(error: OSError | NoCaseError) -> str:
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)
 
 
 def case_of(name: str, checked: Subject, steps: tuple[ScenarioStep, ...]) -> Case:

@@ -1,4 +1,4 @@
-"""Case files that are written, not typed: their steps and their text (``schemas/case``)."""
+"""Case files that are written by a program: their steps and their text (``schemas/case``)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ def step_of(operation: str, arguments: dict[str, Any]) -> str | dict[str, dict[s
     return {operation: plain} if plain else operation
 
 
-def write_case_file(path: Path, case: dict[str, Any]) -> None:
-    """Write a case as YAML; nothing is overwritten. Raises NoCaseError, OSError."""
-    if path.exists():
+def write_case_file(path: Path, case: dict[str, Any], *, replace: bool = False, private: bool = False) -> None:
+    """Write a case as YAML, which ``read_case`` gives back. Raises NoCaseError, OSError.
+
+    Nothing is overwritten but with `replace`. `private`: its owner alone may read it.
+    """
+    if path.exists() and not replace:
         raise NoCaseError(f"{path} is there already; choose another name, nothing is overwritten")
     if wrong := schemas.explain(case, "case"):
         raise NoCaseError(wrong[0])
-    write_whole(path, _text_of(case).encode())
+    write_whole(path, _text_of(case).encode(), private=private)
 
 
 def _text_of(case: dict[str, Any]) -> str:

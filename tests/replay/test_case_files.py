@@ -51,3 +51,13 @@ def test_what_can_not_be_seen_is_written_by_its_number(tmp_path: Path) -> None:
     write_case_file(path, _case("a\u202eb\u200bc"))
     assert all(line.isprintable() for line in path.read_text(encoding="utf-8").split("\n"))
     assert read_case(path).steps[1] == ("tuple", {"these": [["a\u202eb\u200bc"]]})
+
+
+def test_another_is_replaced_only_where_that_is_meant(tmp_path: Path) -> None:
+    path = tmp_path / "bolt.words.yaml"
+    write_case_file(path, _case("one"))
+    with pytest.raises(NoCaseError, match="nothing is overwritten"):
+        write_case_file(path, _case("two"))
+    write_case_file(path, _case("two"), replace=True, private=True)
+    assert read_case(path).steps[1] == ("tuple", {"these": [["two"]]})
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -132,6 +132,12 @@ def read_case(path: Path, *, check: bool = True) -> Case:
         raise CaseError(str(error)) from None
 
 
+def plain_case(case: Case) -> dict[str, Any]:
+    """A case as it stands in its file; what is as usual is left out."""
+    kept = {name: value for name, value in msgspec.to_builtins(case).items() if value}
+    return {**kept, "steps": [{name: arguments} if arguments else name for name, arguments in case.steps]}
+
+
 def _step(step: str | dict[str, dict[str, Any] | None]) -> tuple[str, dict[str, Any]]:
     if isinstance(step, str):
         return step, {}
