@@ -124,18 +124,22 @@ def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule])
 
 
 class _Fitting(dict[str, str]):
-    """Words for the sentence of a cause; what is not known is left empty."""
+    """Words for the sentence of a cause: its own, else those of `WORDS`; what is not known is left empty."""
 
     finding: Finding | None = None
     by_child = False
 
-    def __missing__(self, _: str) -> str:
-        return ""
+    def __init__(self, facts: Facts) -> None:
+        super().__init__()
+        self._facts = facts
+
+    def __missing__(self, name: str) -> str:
+        return WORDS[name](self._facts) if name in WORDS else ""
 
 
 def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitting | None:
     """The words of a cause whose patterns fit, where all else of its signature holds; None if one does not."""
-    words = words_of(facts)
+    words = _Fitting(facts)
     words.by_child = signature.asks_for("by_child")
     if signature.rules:
         pattern = _pattern(signature.matches)
@@ -278,37 +282,52 @@ FACTS: dict[str, Callable[[Facts], object]] = {
 """What a signature may ask of the facts of a conversation: a word, a number, or whether something is so."""
 
 
-def words_of(facts: Facts) -> _Fitting:
-    """Words that every sentence may use."""
-    rest = facts.seen.rest or facts.seen.late
-    shown, pending = repr(head(rest, MOST_REST)), facts.seen.ids.pending
-    unanswered = _ASKED.get(facts.unanswered, f"`{facts.unanswered}`")
-    return _Fitting(
-        how=facts.how,
-        asked=_ASKED.get(facts.asked, f"`{facts.asked}`"),
-        unanswered=unanswered,
-        still=f"right after its answer to {_ASKED[facts.answered]}" if facts.answered else "while Storm still needs it",
-        unanswered_or_tuple=unanswered if facts.unanswered else "a tuple",
-        rest=shown,
-        said=f"it wrote {shown}, which is no message; " if rest else "",
-        waits=facts.seen.waits.doing or "does nothing that can be seen",
-        code=str(facts.code),
-        size=f"{facts.seen.size:,}",
-        held=facts.known.held,
-        batch=str(facts.known.batch),
-        each=_ordinal(facts.seen.mislaid.each),
-        words=short(facts.seen.words),
-        own_id=facts.seen.ids.asked,
-        own_pending=f"one of {pending} that are pending" if pending > 1 else "the only one that is pending",
-        signal=str(facts.signal),
-        signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
-        last_line=last_line(facts.stderr),
-        complaint=short(facts.seen.complained_of),
-        muttered=last_line(facts.seen.muttered),
-        refusal=facts.refusal.told if facts.refusal else "",
-        printed=facts.printed.told if facts.printed else "",
-        why=short(facts.seen.failed_for),
-    )
+def _asked(asked: str) -> str:
+    return _ASKED.get(asked, f"`{asked}`")
+
+
+def _rest(facts: Facts) -> str:
+    return repr(head(facts.seen.rest or facts.seen.late, MOST_REST))
+
+
+def _still(facts: Facts) -> str:
+    return f"right after its answer to {_ASKED[facts.answered]}" if facts.answered else "while Storm still needs it"
+
+
+def _own_pending(facts: Facts) -> str:
+    pending = facts.seen.ids.pending
+    return f"one of {pending} that are pending" if pending > 1 else "the only one that is pending"
+
+
+WORDS: dict[str, Callable[[Facts], str]] = {
+    "how": lambda facts: facts.how,
+    "asked": lambda facts: _asked(facts.asked),
+    "unanswered": lambda facts: _asked(facts.unanswered),
+    "unanswered_or_tuple": lambda facts: _asked(facts.unanswered or "tuple"),
+    "still": _still,
+    "rest": _rest,
+    "said": lambda facts: (
+        f"it wrote {_rest(facts)}, which is no message; " if facts.seen.rest or facts.seen.late else ""
+    ),
+    "waits": lambda facts: facts.seen.waits.doing or "does nothing that can be seen",
+    "code": lambda facts: str(facts.code),
+    "size": lambda facts: f"{facts.seen.size:,}",
+    "held": lambda facts: facts.known.held,
+    "batch": lambda facts: str(facts.known.batch),
+    "each": lambda facts: _ordinal(facts.seen.mislaid.each),
+    "words": lambda facts: short(facts.seen.words),
+    "own_id": lambda facts: facts.seen.ids.asked,
+    "own_pending": _own_pending,
+    "signal": lambda facts: str(facts.signal),
+    "signal_name": lambda facts: f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
+    "last_line": lambda facts: last_line(facts.stderr),
+    "complaint": lambda facts: short(facts.seen.complained_of),
+    "muttered": lambda facts: last_line(facts.seen.muttered),
+    "refusal": lambda facts: facts.refusal.told if facts.refusal else "",
+    "printed": lambda facts: facts.printed.told if facts.printed else "",
+    "why": lambda facts: short(facts.seen.failed_for),
+}
+"""Words that every sentence may use, each made where a sentence has it."""
 
 
 def _ordinal(number: int) -> str:

@@ -134,7 +134,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     """One file of ``conformance/causes``. `alike`: more conversations that show it. `unlike`: those that do not.
 
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
-    ``diagnosis.words_of``. `by_source`: its line is the one that `suspects` find, whatever an exception names.
+    ``diagnosis.WORDS``. `by_source`: its line is the one that `suspects` find, whatever an exception names.
     `in_adapter`: that line may stand in an adapter that was copied beside the component.
     `by_place`: in one place of the source it is one trouble, whatever its exceptions
     say. `by_chance`: it shows in some runs and not in others, or with many tuples under way, whatever the case.
