@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.causes.callers import caller_of
+from multilang_cli.causes.complaints import tells_of_trouble
 from multilang_cli.causes.facts import is_a_buffer
 from multilang_cli.causes.model import Cause
-from multilang_cli.causes.seen import tells_of_trouble
 from multilang_cli.causes.tracebacks import last_line, short
 from multilang_cli.protocol.words.shortening import head
 from multilang_cli.protocol.words.verdicts import FATAL
@@ -151,7 +151,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
                 if pattern.search(finding.message)
                 and signature.repeated in {None, finding.seq in facts.seen.repeated}
                 and signature.fills_a_buffer in {None, is_a_buffer(facts.lengths.get(finding.seq, 0) + 1)}
-                and signature.of_a_text in {None, facts.seen.is_of_a_text(finding.subject)}
+                and signature.of_a_text in {None, facts.seen.texts.has(finding.subject)}
             ),
             None,
         )
@@ -182,7 +182,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         words.update({name: short(value) for name, value in match.groupdict().items() if value})
     if not _is_written_so(signature, facts, words):
         return None
-    if words["key"] and (near := facts.seen.key_like(words["key"])):
+    if words["key"] and (near := facts.seen.texts.key_like(words["key"])):
         words["near"] = f", which has {near}"
     return words
 
@@ -236,7 +236,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "misread": lambda facts: facts.misread,
     "emitted": lambda facts: facts.seen.emitted,
     "own_pid": lambda facts: facts.seen.own_pid,
-    "echoed": lambda facts: facts.seen.echoed,
+    "echoed": lambda facts: facts.seen.texts.echoed,
     "silent_when_idle": lambda facts: facts.seen.silent_when_idle,
     "went_on_unasked": lambda facts: facts.seen.emitting.went_on,
     "awaits_unasked": lambda facts: facts.seen.emitting.awaits_unasked,
@@ -247,20 +247,22 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "printed": lambda facts: facts.printed is not None,
     "behind_ids": lambda facts: facts.seen.behind_ids,
     "swallowed": lambda facts: facts.seen.naive.lost and not facts.seen.mislaid.leaves_the_first,
-    "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
+    "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(
+        id_ for _, id_ in facts.seen.unanswered.pending.values()
+    ),
     "before_ids": lambda facts: facts.seen.drops_before_ids,
     "dropped": lambda facts: facts.seen.drops_before_ids and (facts.seen.dropping.went_on or facts.seen.dropping.waits),
-    "complained": lambda facts: bool(facts.seen.complained_of),
-    "muttered": lambda facts: tells_of_trouble(last_line(facts.seen.muttered)),
-    "only_ticks": lambda facts: facts.seen.only_ticks,
-    "escaped": lambda facts: facts.seen.escaped,
-    "failed": lambda facts: facts.seen.failed_at is not None,
+    "complained": lambda facts: bool(facts.seen.complaints.of_a_tuple),
+    "muttered": lambda facts: tells_of_trouble(last_line(facts.seen.complaints.muttered)),
+    "only_ticks": lambda facts: facts.seen.unanswered.only_ticks,
+    "escaped": lambda facts: facts.seen.texts.escaped,
+    "failed": lambda facts: facts.seen.complaints.failed_at is not None,
     "threw_then": lambda facts: facts.refusal is not None,
-    "said_why": lambda facts: bool(facts.seen.failed_for.strip()),
+    "said_why": lambda facts: bool(facts.seen.complaints.failed_for.strip()),
     "swallows": lambda facts: bool(facts.seen.naive.swallowed),
     "partly_read": lambda facts: facts.partly_read,
     "clean": lambda facts: not facts.findings,
-    "settled_last": lambda facts: facts.seen.answered == "tuple",
+    "settled_last": lambda facts: facts.seen.unanswered.answered == "tuple",
     "mislays": lambda facts: facts.seen.mislaid.any,
     "stops": lambda facts: facts.seen.mislaid.stops,
     "loses_each": lambda facts: facts.seen.mislaid.each > 0,
@@ -269,11 +271,11 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "misses_its_id": lambda facts: facts.thrown is not None and facts.seen.ids.is_missed_by(facts.thrown.text),
     "of_own_id": lambda facts: bool(facts.seen.ids.asked),
     "shares_an_id": lambda facts: facts.seen.ids.shared,
-    "complained_last": lambda facts: tells_of_trouble(facts.seen.words),
+    "complained_last": lambda facts: tells_of_trouble(facts.seen.complaints.words),
     "held_behind_unasked": lambda facts: facts.seen.emitting.held_behind_unasked,
     "half_done": lambda facts: facts.seen.mislaid.half_done,
     "lone_end": lambda facts: facts.seen.lone_end,
-    "answers_ids": lambda facts: facts.seen.answers_ids,
+    "answers_ids": lambda facts: facts.seen.unanswered.answers_ids,
     "last_word": lambda facts: facts.is_over and facts.seen.last_word,
     "misplaced": lambda facts: facts.known.misplaced,
     "batches": lambda facts: facts.known.batch > 0,
@@ -315,17 +317,17 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "held": lambda facts: facts.known.held,
     "batch": lambda facts: str(facts.known.batch),
     "each": lambda facts: _ordinal(facts.seen.mislaid.each),
-    "words": lambda facts: short(facts.seen.words),
+    "words": lambda facts: short(facts.seen.complaints.words),
     "own_id": lambda facts: facts.seen.ids.asked,
     "own_pending": _own_pending,
     "signal": lambda facts: str(facts.signal),
     "signal_name": lambda facts: f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
     "last_line": lambda facts: last_line(facts.stderr),
-    "complaint": lambda facts: short(facts.seen.complained_of),
-    "muttered": lambda facts: last_line(facts.seen.muttered),
+    "complaint": lambda facts: short(facts.seen.complaints.of_a_tuple),
+    "muttered": lambda facts: last_line(facts.seen.complaints.muttered),
     "refusal": lambda facts: facts.refusal.told if facts.refusal else "",
     "printed": lambda facts: facts.printed.told if facts.printed else "",
-    "why": lambda facts: short(facts.seen.failed_for),
+    "why": lambda facts: short(facts.seen.complaints.failed_for),
 }
 """Words that every sentence may use, each made where a sentence has it."""
 

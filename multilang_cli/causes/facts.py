@@ -134,12 +134,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def seq(self) -> int | None:
         """The last event that shows what went wrong."""
-        return self.seen.last if self.seen.last is not None else self.seen.failed_at
+        return self.seen.last if self.seen.last is not None else self.seen.complaints.failed_at
 
     @property
     def asked(self) -> Asked:
         """The first that it had not answered."""
-        if self.is_over and self.seen.gave_up:
+        if self.is_over and self.seen.complaints.gave_up:
             return "tuple"
         return self.pending[0][0] if self.pending else ""
 
@@ -151,12 +151,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def answered(self) -> Asked:
         """The tuple, tick or heartbeat that it acked or failed last of all it said, before it ended."""
-        return self.seen.answered if self.is_over and not self.pending else ""
+        return self.seen.unanswered.answered if self.is_over and not self.pending else ""
 
     @property
     def struck(self) -> Asked:
         """The last that was sent after a silence, if it died at once of that."""
-        return self.seen.struck if self.pending else ""
+        return self.seen.unanswered.struck if self.pending else ""
 
     @property
     def uncertain(self) -> bool:
@@ -164,7 +164,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         if not (self.is_over and self.pending):
             return False
         went_on = self.seen.emitted and {asked for asked, _ in self.pending} >= {"tuple", "heartbeat"}
-        return went_on or self.seen.answered not in {"", self.pending[0][0]}
+        return went_on or self.seen.unanswered.answered not in {"", self.pending[0][0]}
 
     @property
     def of_ids(self) -> bool:
@@ -186,12 +186,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """The last that it logged before it ended."""
-        return self.seen.words if self.is_over else ""
+        return self.seen.complaints.words if self.is_over else ""
 
     @property
     def trace(self) -> str:
         """Its stderr, and what it told Storm last of all: where the text of an exception may stand."""
-        told = (self.seen.words, self.seen.reported if self.is_over else "")
+        told = (self.seen.complaints.words, self.seen.complaints.reported if self.is_over else "")
         return "\n".join((self.stderr, *map(_in_lines, told)))
 
     @property
@@ -239,9 +239,9 @@ def facts_of(
             wrote[event.seq] = event.raw[:MOST_LATE].decode("utf-8", "backslashreplace")
             lengths[event.seq] = len(event.raw.removesuffix(END_LINE))
     stderr, late_stderr = map(bounded, _parted(known.stderr, seen.late_stderr))
-    pending = tuple(seen.pending.values())
+    pending = tuple(seen.unanswered.pending.values())
     texts = (wrote[finding.seq] for finding in findings if finding.rule == _TEXT and finding.seq in wrote)
-    told = (seen.words, seen.reported) if seen.exited else ()
+    told = (seen.complaints.words, seen.complaints.reported) if seen.exited else ()
     return Facts(
         source=source,
         findings=tuple(findings),
@@ -252,7 +252,7 @@ def facts_of(
         stderr=stderr,
         late_stderr=late_stderr,
         death=tracebacks.death_in(stderr, source.roots, source.language) or _told_death(tracebacks, source, *told),
-        refusal=_told_death(tracebacks, source, seen.failed_for, bounded(seen.failed_err)),
+        refusal=_told_death(tracebacks, source, seen.complaints.failed_for, bounded(seen.complaints.failed_err)),
         late_death=tracebacks.death_in(late_stderr, source.roots, source.language),
         printed=tracebacks.death_in(next(texts, ""), source.roots, source.language),
         misread=any(map(tracebacks.misread_in, (stderr, *told))),

@@ -36,7 +36,7 @@ def went_wrong_at(events: Sequence[Event], findings: Sequence[Finding]) -> Event
             seen.take(event)
         if event.seq >= first.seq:
             break
-    unanswered = next((event for event in said if event.seq in seen.pending), None)
+    unanswered = next((event for event in said if event.seq in seen.unanswered.pending), None)
     return unanswered or (said[-1] if said else None)
 
 

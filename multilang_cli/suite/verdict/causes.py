@@ -12,10 +12,10 @@ import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.callers import callers_of
+from multilang_cli.causes.complaints import tells_of_trouble
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.early_exits import default_exit, early_exit
 from multilang_cli.causes.facts import Known, Source, facts_of
-from multilang_cli.causes.seen import tells_of_trouble
 from multilang_cli.causes.tracebacks import last_line, own
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.pids import has_a_pid_file
@@ -187,10 +187,10 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
         return cause
     text = facts.words if event.channel == "process" else ""
     if cause.id in _COMPLAINED:
-        text = facts.seen.complained_of or last_line(facts.seen.muttered)
+        text = facts.seen.complaints.of_a_tuple or last_line(facts.seen.complaints.muttered)
     # A log behind a printed text is of another line than that.
-    if _NO_SYNC in cause.rules and tells_of_trouble(facts.seen.words):
-        text = facts.seen.words
+    if _NO_SYNC in cause.rules and tells_of_trouble(facts.seen.complaints.words):
+        text = facts.seen.complaints.words
     meant = () if _TEXT in cause.rules else _meant(event.body)
     logged = [each.msg for each in meant if isinstance(each, Log) and each.msg]
     if logged and (place := origin_in(source, logged[0])):
