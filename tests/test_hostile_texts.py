@@ -23,7 +23,8 @@ from multilang_cli.protocol.words.messages import Emit, Log, Malformed, TupleMsg
 from multilang_cli.subject.source.lines import source_lines
 from multilang_cli.subject.source.sources import origin_in
 from multilang_cli.suite.runner.watch import WATCHED_BYTES, Watch
-from multilang_cli.suite.verdict.causes import _Stderr, with_code
+from multilang_cli.suite.verdict.causes import _Stderr
+from multilang_cli.suite.verdict.lines import with_code
 from multilang_cli.transcript.secrets import hide
 from tests.sessions import ACK_ALL, LIMIT, bolt_of, playing
 

@@ -14,7 +14,7 @@ from multilang_cli.causes.model import Cause, Place
 from multilang_cli.subject.options import Component, RunOptions
 from multilang_cli.subject.source.sources import lines_of, source_of, suspect_in, with_build_folders
 from multilang_cli.suite.runner.suite_run import run_suite
-from multilang_cli.suite.verdict.causes import with_code
+from multilang_cli.suite.verdict.lines import with_code
 from tests.sessions import PID
 
 if TYPE_CHECKING:

@@ -1,0 +1,187 @@
+"""Lines of source that causes name: of the exception, of who wrote what is wrong, or of what looks as if it did it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.catalogue.loader import load_causes, load_tracebacks
+from multilang_cli.causes.callers import callers_of
+from multilang_cli.causes.complaints import tells_of_trouble
+from multilang_cli.causes.early_exits import default_exit, early_exit
+from multilang_cli.causes.tracebacks import last_line, own
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, Sync
+from multilang_cli.reports.escape import decode
+from multilang_cli.subject.source.lines import source_lines
+from multilang_cli.subject.source.sources import all_lines_of, lines_of, origin_in, suspect_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from multilang_cli.causes.facts import Facts, Source
+    from multilang_cli.causes.model import Cause, KnownCause, Place
+    from multilang_cli.protocol.words.events import Event
+
+TEXT = "stdout-text"
+"""The rule that is broken by what is no message at all."""
+_HEARD = 8
+"""Lines of stderr of which the origin is looked for."""
+_COMPLAINED = frozenset({"logs-and-forgets"})
+"""Causes whose place is where what was logged was written."""
+_EXTRA = "sync-extra"
+_NO_SYNC = "sync-missing"
+_LOOKS_FOR = r"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{}\b(?!\W{{0,3}}\])"
+"""A line that looks for a command by its name."""
+_WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", Sync: "sync"}
+"""The command of a message."""
+_SPELT = re.compile(rb'"command" ?: ?"(ack|emit|fail|log|sync)"')
+"""The command of a message that can't be read as JSON, where its beginning can."""
+_NAMED = re.compile(r" in (?P<file>/\S+?) on line (?P<line>\d{1,6})\b")
+"""A place as PHP names it in what it prints of an error."""
+_OF_VALUES = frozenset({"decimal-value", "integer-too-big", "nested-value", "number-too-large", "values-unlike-schema"})
+"""Rules that are broken by one of the values of an emit."""
+_MAKES_VALUES = re.compile(r"\btuple[\"']?\s*(?:=>|[:=,])\s*(?:\[\]\w+(?:\{\})?)?[\[{(]\s*(?!\.\.\.|\*)[^\s\])}]")
+"""A line that makes the list of the values."""
+_LONGEST_SOURCE_LINE = 200
+"""Characters of a line of source that are kept."""
+
+
+def with_lines(causes: Iterable[Cause], facts: Facts, events: Mapping[int, Event], source: Source) -> tuple[Cause, ...]:
+    """The causes of a conversation with the lines of `source` that they name; `events`: those that were kept of it."""
+    known = {each.id: each for each in load_causes()}
+    found = []
+    for cause in causes:
+        event = events.get(cause.seq) if cause.seq is not None else None
+        placed = _placed(cause, facts, event, source)
+        suspected = _suspecting(placed, known.get(cause.id), facts, event)
+        found.append(with_code(suspected, source.roots))
+    return tuple(found)
+
+
+def _placed(cause: Cause, facts: Facts, event: Event | None, source: Source) -> Cause:
+    """The cause with the line of source that wrote what tells of it, where no traceback names a place."""
+    if cause.place is not None or event is None:
+        return cause
+    text = facts.words if event.channel == "process" else ""
+    if cause.id in _COMPLAINED:
+        text = facts.seen.complaints.of_a_tuple or last_line(facts.seen.complaints.muttered)
+    # A log behind a printed text is of another line than that.
+    if _NO_SYNC in cause.rules and tells_of_trouble(facts.seen.complaints.words):
+        text = facts.seen.complaints.words
+    meant = () if TEXT in cause.rules else _meant(event.body)
+    logged = [each.msg for each in meant if isinstance(each, Log) and each.msg]
+    if logged and (place := origin_in(source, logged[0])):
+        return msgspec.structs.replace(cause, place=place)
+    if event.channel == "out" and TEXT in cause.rules:
+        text = first_line(event)
+        named = ((found["file"], int(found["line"]), "", "") for found in _NAMED.finditer(text))
+        if place := own(named, source.roots, None):
+            return msgspec.structs.replace(cause, place=place)
+    return msgspec.structs.replace(cause, place=origin_in(source, text)) if text else cause
+
+
+def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, event: Event | None) -> Cause:
+    """The cause with the only line of the source that looks as what does such things, where no place is known."""
+    by_source = known is not None and known.by_source
+    if cause.place is not None and not by_source:
+        return cause
+    suspect, also = _suspects(cause, known, facts, event)
+    place = None if suspect is not None and by_source else cause.place
+    return msgspec.structs.replace(cause, place=place, suspect=suspect, also=cause.also if place else also)
+
+
+def _suspects(
+    cause: Cause, known: KnownCause | None, facts: Facts, event: Event | None
+) -> tuple[Place | None, Place | None]:
+    """The line that a pattern finds, else the one that writes such a message, else the one that leaves out a sync.
+
+    With another that belongs to it.
+    """
+    unanswered = facts.unanswered if _NO_SYNC in cause.rules else ""
+    found = _by_patterns(_patterns(cause, known, facts, unanswered), known, facts)
+    if found is not None:
+        exit_ = early_exit(found, "sync", all_lines_of(facts.source)) if _NO_SYNC in cause.rules else None
+        return (exit_, found) if exit_ else (found, None)
+    command = _command_of(event) if event is not None and event.channel == "out" else ""
+    # Who syncs one time too many does it anywhere; a comparison writes nothing.
+    # Nor does the message behind a text say who printed that.
+    if event is not None and command and (command != "sync" or _EXTRA in cause.rules) and TEXT not in cause.rules:
+        return _writer_of(event, command, facts.source, of_values=not _OF_VALUES.isdisjoint(cause.rules))
+    return default_exit("sync", all_lines_of(facts.source)) if unanswered else None, None
+
+
+def _patterns(cause: Cause, known: KnownCause | None, facts: Facts, unanswered: str) -> Iterator[str]:
+    """Patterns of lines that do such things, the surest first; of an `unanswered` command, those that look for it."""
+    if cause.last:
+        yield from load_tracebacks().methods_in(facts.trace, facts.source.language)
+    if known is not None:
+        yield from known.suspects.get(facts.source.language, ())
+    if unanswered:
+        yield _LOOKS_FOR.format(unanswered)
+
+
+def _by_patterns(patterns: Iterable[str], known: KnownCause | None, facts: Facts) -> Place | None:
+    """The only line that one of them finds; what is seen on stderr was not written to stdout."""
+    in_adapter = known is not None and known.in_adapter
+    heard = {origin_in(facts.source, line) for line in facts.stderr.splitlines()[:_HEARD]}
+    places = (suspect_in(facts.source, pattern, in_adapter=in_adapter) for pattern in patterns)
+    return next((place for place in places if place is not None and place not in heard), None)
+
+
+def _writer_of(event: Event, command: str, source: Source, *, of_values: bool) -> tuple[Place | None, Place | None]:
+    """The line that writes such a message: those which call it, where it stands in a helper that writes all of them.
+
+    `of_values`: what is looked for is a value, which a helper that makes the list of them made itself.
+    """
+    place = suspect_in(source, rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b")
+    if place is None or (of_values and _MAKES_VALUES.search(all_lines_of(source)[place.file][place.line - 1])):
+        return place, None
+    streams = [str(each.stream) for each in _meant(event.body) if isinstance(each, Emit) and each.stream]
+    calls = callers_of(place, command, lines_of(source), source.language, *streams[:1])
+    first, second = [*(calls or [place]), None][:2]
+    return first, second
+
+
+def _command_of(event: Event) -> str:
+    """The command of a message, of an irregular one what was meant, or what it spells; "" for what has none."""
+    meant = next((command for each in _meant(event.body) if (command := _WRITES.get(each.__class__))), "")
+    spelt = _SPELT.search(event.raw, 0, _LONGEST_SOURCE_LINE) if not meant else None
+    return meant or (spelt[1].decode() if spelt else "")
+
+
+def _meant(body: object) -> Sequence[object]:
+    return body.salvage if isinstance(body, Malformed) else (body,)
+
+
+def first_line(event: Event) -> str:
+    """The first line of what it wrote."""
+    return decode(event.raw).lstrip().partition("\n")[0]
+
+
+def with_code(cause: Cause, roots: Sequence[str]) -> Cause:
+    """The cause with the line of source that its place names, and the file as its user would write it."""
+    named = {"place": cause.place, "suspect": cause.suspect, "also": cause.also}
+    read = {name: _read(place, roots) for name, place in named.items() if place is not None}
+    return msgspec.structs.replace(cause, **read)
+
+
+def _read(place: Place, roots: Sequence[str]) -> Place | None:
+    """The place with its line; None where the file has no such line: it is one of what was made of the file."""
+    for root in roots:
+        path = Path(root) / place.file
+        try:
+            lines = source_lines(path)
+        except (OSError, ValueError):
+            continue
+        if place.line > len(lines) > 0:
+            return None
+        code = place.code
+        if not code and 0 < place.line <= len(lines):
+            code = lines[place.line - 1].strip()[:_LONGEST_SOURCE_LINE]
+        here = Path.cwd()
+        file = str(path.relative_to(here)) if path.is_relative_to(here) else place.file
+        return msgspec.structs.replace(place, file=file, code=code)
+    return place
