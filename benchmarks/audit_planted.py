@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from multilang_cli.audit import inputs
 from multilang_cli.audit.session import session
 from multilang_cli.audit.stages import events
-from multilang_cli.audit.stages.edges import of_taps
 from multilang_cli.audit.stages.facts import facts_of
 from multilang_cli.audit.stages.lines import lines
 from multilang_cli.audit.stages.roots import roots
+from multilang_cli.audit.stages.trees import marks_of_taps
 from tests.audit.generator.damage import Damage
 from tests.audit.generator.histories import truth
 from tests.audit.generator.taps import Taps, transcripts
@@ -114,7 +114,7 @@ def planted(spark: SparkSession, scenario: Scenario, count: int) -> Counter[Told
             (taps / name).write_bytes(file)
         found = events.tables(lines(spark, inputs.find([str(taps)]).transcripts))
         happened = found.events.persist()
-        marks = of_taps(facts_of(found.conversations, happened), happened)
+        marks = marks_of_taps(facts_of(found.conversations, happened), happened)
         rows = roots(marks).select("message_id", "verdict", "confidence").collect()
         happened.unpersist()
     true = {str(made.number): made.verdict for made in truth(plan)}

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.audit import parsing
 from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Happening, Lost, TupleSettled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from multilang_cli.audit.parsing import EventRow
 
 EMIT, MADE, ACK, FAIL, LOST = "emit", "made", "ack", "fail", "lost"
 ACKED, FAILED, TIMED_OUT, TOLD_FAIL = "acked", "failed", "timed out", "told fail"
@@ -69,23 +70,17 @@ def marks_of(event: Happening) -> Iterator[Mark]:
             yield Mark(root, event.how, event.t, task=event.task)
 
 
-def alone_of_line(line: bytes) -> list[tuple[str, Mark]]:
-    """The marks of a line of a transcript that is read on its own, each with its conversation. Never raises.
+def alone_of(row: EventRow) -> list[Mark]:
+    """The marks of an event of a transcript that is read on its own.
 
     Every tuple is a tree of its own: a bolt's has one edge, which it settles; a spout's has none, and is told its end.
     """
-    row = parsing.parse(line)
-    return [(row.conv, mark) for mark in alone_of(row)] if isinstance(row, parsing.EventRow) else []
-
-
-def alone_of(row: parsing.EventRow) -> list[Mark]:
-    """The marks of an event of a transcript that is read on its own."""
     if row.id is None or row.kind in {"heartbeat", "tick"}:
         return []
     return list(_alone(row, _hash(row.conv, row.id)))
 
 
-def _alone(row: parsing.EventRow, root: int) -> Iterator[Mark]:
+def _alone(row: EventRow, root: int) -> Iterator[Mark]:
     t, id_ = row.t, row.id
     match row.ch, row.kind:
         case "in", "tuple":

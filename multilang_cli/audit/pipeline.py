@@ -20,7 +20,7 @@ from multilang_cli import __version__
 from multilang_cli.audit.inputs import AuditPlan, here, named, run_of
 from multilang_cli.audit.runs import folder_of
 from multilang_cli.audit.session import beside
-from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary
+from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary, trees
 from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
 from multilang_cli.audit.stages.facts import SPANS
 from multilang_cli.audit.stages.lines import LineSource, lines, start_workers, write_rows
@@ -360,7 +360,7 @@ def _trees(at: StoredState, _: list[DataFrame]) -> Tables:
     """Of runs that have a history what it says, of all others what can be inferred."""
     at.replace_runs("marks")
     told = at.facts.only(lambda part: folder_of(part.file, at.histories) is None)
-    marks = edges.of_taps(told, at.of_again("events"), at.again)
+    marks = trees.marks_of_taps(told, at.of_again("events"), at.again)
     if read := [file for file in at.plan.inputs.histories if run_of(file) in at.again]:
         marks = marks.unionByName(edges.of_history(lines(at.spark, read).rows()))
     yield {"marks": marks}

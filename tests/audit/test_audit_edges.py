@@ -50,9 +50,9 @@ def batches_of(folder: Path, file: str) -> Iterator[pa.RecordBatch]:
     ("asks", "twice"), [(True, True), (False, False)], ids=["with-task-ids-lines-twice", "by-values"]
 )
 def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *, asks: bool, twice: bool) -> None:
-    from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.stages.facts import HeardPart, facts_of, spans_of, told_facts  # noqa: PLC0415
     from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
+    from multilang_cli.audit.stages.trees import marks_of_taps  # noqa: PLC0415 (Spark)
 
     files = transcripts(PLAN, Taps(skew={0: 3.0, 1: -2.0}, asks=asks))
     write_tables({name: resent(file) for name, file in files.items()} if twice else files, tmp_path)
@@ -60,7 +60,7 @@ def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *
     facts = facts_of(conversations, events)
     told = (rows for file in files for rows in spans_of(batches_of(tmp_path, file)))
     assert told_facts(conversations.select(*HeardPart._fields).collect(), tuples_of(told)) == facts
-    of_taps(facts, events).write.parquet(str(tmp_path / "marks"))
+    marks_of_taps(facts, events).write.parquet(str(tmp_path / "marks"))
     found = {row.message_id: row for row in roots(spark.read.parquet(str(tmp_path / "marks"))).collect()}
     assert found.keys() == {str(each.number) for each in truth(PLAN)}
     right: Counter[str] = Counter()
@@ -79,13 +79,13 @@ def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *
 
 def _roots(spark: SparkSession, folder: Path, plan: TreesPlan, taps: Taps) -> dict[str, Row]:
     """What the audit says of each root that it found, by message id."""
-    from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.stages.facts import facts_of  # noqa: PLC0415
     from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
+    from multilang_cli.audit.stages.trees import marks_of_taps  # noqa: PLC0415 (Spark)
 
     write_tables(transcripts(plan, taps), folder)
     conversations, events = (spark.read.parquet(str(folder / f"{n}.parquet")) for n in ("conversations", "events"))
-    return {row.message_id: row for row in roots(of_taps(facts_of(conversations, events), events)).collect()}
+    return {row.message_id: row for row in roots(marks_of_taps(facts_of(conversations, events), events)).collect()}
 
 
 def test_lives_of_a_task_are_told_apart_where_clocks_are_set_between_them(spark: SparkSession, tmp_path: Path) -> None:

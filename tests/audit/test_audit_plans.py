@@ -25,8 +25,8 @@ _ROW = re.compile(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|", re.MULTILINE)
 def plans(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     """Tables by their names, as the stages make them of others that stand."""
     from multilang_cli.audit.stages import findings, ledger, roots, summary  # noqa: PLC0415
-    from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415
     from multilang_cli.audit.stages.facts import facts_of  # noqa: PLC0415
+    from multilang_cli.audit.stages.trees import marks_of_taps  # noqa: PLC0415
     from multilang_cli.audit.store.local_rows import local_rows  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.tables import TABLES  # noqa: PLC0415
 
@@ -39,7 +39,7 @@ def plans(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     conversations, events = table("conversations"), table("events")
     facts = facts_of(conversations, events)
     who = facts.people(spark)
-    found = {"ledger": ledger.ledger(facts.ends(spark), events), "marks": of_taps(facts, events)}
+    found = {"ledger": ledger.ledger(facts.ends(spark), events), "marks": marks_of_taps(facts, events)}
     settled, marks = table("ledger", found["ledger"]), table("marks", found["marks"])
     bad = table("quarantine", local_rows(spark, [], TABLES["quarantine"].ddl))
     known = local_rows(spark, [("made", 30.0, 0.0)], "run string, timeout double, beyond double")

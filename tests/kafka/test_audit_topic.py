@@ -5,17 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.console.watching import WatchFlags, watch_given
+from multilang_cli.audit.marks import alone_of
+from multilang_cli.audit.parsing import EventRow, parse
 from multilang_cli.audit.session import session
+from multilang_cli.audit.tables import MARKS
 from tests.audit.generator.histories import history
 from tests.audit.generator.taps import Taps, transcripts
 from tests.audit.test_audit_watching import FEW, PLAN, open_roots, verdicts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from pyspark.sql import DataFrame
 
     from tests.kafka.topics import Topic
 
@@ -28,6 +36,21 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600), *UNTIDY]
 
 TIMEOUT = PLAN.timeout
 TAPPED = "split-3-1.ndjson"
+
+
+def alone(lines: DataFrame) -> DataFrame:
+    """The table marks of lines of transcripts, each read on its own, as a watch reads them."""
+
+    def marks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = [row for text in batch.column(0).to_pylist() if isinstance(row := parse(text), EventRow)]
+            found = [(row.conv, *mark) for row in rows for mark in alone_of(row)]
+            names = [column.name for column in MARKS.columns]
+            yield pa.RecordBatch.from_pylist(
+                [dict(zip(names, each, strict=True)) for each in found], schema=arrow_schema(MARKS.columns)
+            )
+
+    return lines.select("text").mapInArrow(marks, MARKS.ddl)
 
 
 def test_a_topic_that_is_watched_comes_to_what_a_batch_finds(topic: Topic, tmp_path: Path) -> None:
@@ -56,8 +79,8 @@ def test_a_topic_that_is_watched_comes_to_what_a_batch_finds(topic: Topic, tmp_p
 
     spark = session("local[1]", FEW)
     read = sources.lines(spark, [str(tmp_path / name) for name in files]).rows()
-    batch = verdicts(roots.roots(edges.of_history(read).unionByName(edges.of_lines(read)), TIMEOUT))
-    tapped = verdicts(roots.roots(edges.of_lines(read), TIMEOUT)).keys()
+    batch = verdicts(roots.roots(edges.of_history(read).unionByName(alone(read)), TIMEOUT))
+    tapped = verdicts(roots.roots(alone(read), TIMEOUT)).keys()
     still = open_roots(spark, out).keys()
     spark.stop()
     found = pq.read_table(out / "roots" / "00000000").to_pylist()

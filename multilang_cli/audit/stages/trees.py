@@ -1,4 +1,8 @@
-"""Trees of tuples, inferred from taps: see ``edges``. All is keyed by numbers, so that few texts are moved about.
+"""Trees of tuples, inferred from taps, which never see a root. All is keyed by numbers: few texts are moved about.
+
+What can be inferred: Storm keeps the order between two tasks, so the k-th tuple that task A emitted to task B on a
+stream is the k-th that B got from A on it. Which tasks an emit went to stands in the reply with task ids, or in a
+direct emit; where nobody asked, equal values are taken for each other in their order. Hashes of values check it all.
 
 A conversation is known by its place `n` in the order in which they began; an emission and a tuple by the hashes that
 their root and their edge have in the table marks.
@@ -48,7 +52,10 @@ _NO_EDGE = ("cast(null as bigint) as edge", "cast(null as int) as task", "cast(n
 
 
 def marks_of_taps(facts: AuditFacts, events: DataFrame, runs: Collection[str] | None = None) -> DataFrame:
-    """The table marks, inferred from the table events, of conversations that `facts` has; `runs`: of these alone."""
+    """The table marks, inferred from the table events, of conversations that `facts` has; `runs`: of these alone.
+
+    Parts of it are computed at once, and kept by executors: not for a cluster that takes executors away meanwhile.
+    """
     spark = events.sparkSession
     known = [each for each in people(facts) if runs is None or each.run in runs]
     if not known:
