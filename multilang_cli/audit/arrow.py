@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -32,3 +32,15 @@ def arrow_type(spelt: str) -> pa.DataType:
 def arrow_schema(columns: Iterable[TableColumn]) -> pa.Schema:
     """These columns as an Arrow schema."""
     return pa.schema([(column.name, arrow_type(column.type)) for column in columns])
+
+
+def batch_of(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
+    """A batch of rows; what one does not have is null in it."""
+    return pa.RecordBatch.from_arrays([_array(rows, field) for field in schema], schema=schema)
+
+
+def _array(rows: list[dict[str, Any]], field: pa.Field) -> pa.Array:
+    values = [row.get(field.name) for row in rows]
+    if pa.types.is_map(field.type):
+        values = [None if value is None else list(value.items()) for value in values]
+    return pa.array(values, field.type)

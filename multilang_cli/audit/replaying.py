@@ -9,9 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pyarrow as pa
-
-from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.arrow import arrow_schema, batch_of
 from multilang_cli.audit.tables import Table, TableColumn
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.scratch import scratch
@@ -27,6 +25,7 @@ from multilang_cli.transcript.redact import everywhere
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from multilang_cli.replay.matching import MessageDifference
@@ -114,7 +113,7 @@ def played(batches: Iterable[pa.RecordBatch], request: Request) -> Iterator[pa.R
     """Rows of the table replayed, a batch a conversation. `batches`: `conv` and `line`, the header's first."""
     GIVEN.take(request.secrets)
     for conv, file in _conversations(batches):
-        yield _batch(_rows(conv, file, request))
+        yield batch_of(_rows(conv, file, request), _SCHEMA)
 
 
 def shortest(table: DataFrame) -> DataFrame:
@@ -206,8 +205,3 @@ def _of_message(difference: MessageDifference) -> dict[str, Any]:
 
 def _shown(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace").removesuffix("\nend\n")[:KEPT_OF_MESSAGE]
-
-
-def _batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in _SCHEMA]
-    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from msgspec.structs import astuple
 
 from multilang_cli.audit import parsing
-from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.arrow import arrow_schema, batch_of
 from multilang_cli.audit.inputs import named
 from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
 from multilang_cli.audit.stages.facts import SPANS, spans_of
@@ -200,9 +200,9 @@ def _outline_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBat
             if (told := _told(texts[place].as_py()))
         ]
         if found:
-            yield _batch(found, _OUTLINED_SCHEMA)
+            yield batch_of(found, _OUTLINED_SCHEMA)
     rows = [{"file": uri, "split": split, "nth": size, "what": "size"} for (uri, split), size in sizes.items()]
-    yield _batch(rows, _OUTLINED_SCHEMA)
+    yield batch_of(rows, _OUTLINED_SCHEMA)
 
 
 def _told(text: bytes) -> dict[str, Any]:
@@ -224,12 +224,7 @@ def _conversation_batches(batches: Iterable[pa.RecordBatch], known: Any) -> Iter
             if piece is not None and not piece.copy:
                 closed = (piece.key, piece.part) in of.closed
                 found.append({**row, "conv": piece.key, "file": named(row["file"]), "line": line, "closed": closed})
-        yield _batch(found, _CONVERSATIONS_SCHEMA)
-
-
-def _batch(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
-    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+        yield batch_of(found, _CONVERSATIONS_SCHEMA)
 
 
 class _Sorted(NamedTuple):
@@ -345,7 +340,7 @@ def _quarantine_batches(
             for place, why in _sorted_out(texts, first, finder).bad
         ]  # fmt: skip
         if bad:
-            yield _batch(bad, _QUARANTINE_SCHEMA)
+            yield batch_of(bad, _QUARANTINE_SCHEMA)
 
 
 def _to_sort(

@@ -7,11 +7,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.arrow import arrow_schema, batch_of
 from multilang_cli.audit.inputs import size as bytes_of
 from multilang_cli.audit.line_judge import judge_lines
 from multilang_cli.audit.outline import AGAIN
@@ -24,6 +23,7 @@ from multilang_cli.transcript.private import make_private
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from multilang_cli.audit.stages.whole_files import WholeFile
@@ -118,7 +118,7 @@ def tables(found: DataFrame) -> JudgedTables:
 
 def _judge_batches(batches: Iterable[pa.RecordBatch], storm: str) -> Iterator[pa.RecordBatch]:
     for some in _judged(batches, storm):
-        yield _batch(some, _SCHEMA)
+        yield batch_of(some, _SCHEMA)
 
 
 def _judge_and_write(batches: Iterable[pa.RecordBatch], storm: str, folder: str) -> Iterator[pa.RecordBatch]:
@@ -148,7 +148,7 @@ def _hear_and_write(
                 yield rows
 
     yield _written(found(), Path(folder, f"whole-{number:05d}.parquet"), own)
-    yield _batch([{"conv": conv} for conv in judged], _OUTLOOKS)
+    yield batch_of([{"conv": conv} for conv in judged], _OUTLOOKS)
 
 
 def _written(rows: Iterable[list[dict[str, Any]]], path: Path, own: str) -> pa.RecordBatch:
@@ -160,11 +160,11 @@ def _written(rows: Iterable[list[dict[str, Any]]], path: Path, own: str) -> pa.R
         for some in rows:
             outlooks.extend(row for row in some if row.get("version") is not None)
             if mine := [row for row in some if row.get("version") is None]:
-                yield _batch(mine, _FINDINGS)
+                yield batch_of(mine, _FINDINGS)
 
     for _ in write_passing(findings(), path, commented_schema(FINDINGS), own):
         pass
-    return _batch(outlooks, _OUTLOOKS)
+    return batch_of(outlooks, _OUTLOOKS)
 
 
 def _task() -> TaskContext:
@@ -180,14 +180,3 @@ def _judged(batches: Iterable[pa.RecordBatch], storm: str) -> Iterator[list[dict
     rows = judge_lines(lines, storm)
     while some := list(islice(rows, ROWS_TOGETHER)):
         yield some
-
-
-def _batch(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([_array(rows, field) for field in schema], schema=schema)
-
-
-def _array(rows: list[dict[str, Any]], field: pa.Field) -> pa.Array:
-    values = [row.get(field.name) for row in rows]
-    if pa.types.is_map(field.type):
-        values = [None if value is None else list(value.items()) for value in values]
-    return pa.array(values, field.type)
