@@ -116,11 +116,16 @@ def top_help() -> str:
 
 
 def group_help(group: str) -> str:
-    """The text of ``mlcheck GROUP --help``."""
-    lines = {words.split()[1]: command.help for words, command in COMMANDS.items() if words.split()[0] == group}
+    """The text of ``mlcheck GROUP --help``, with the first example of each of its commands."""
+    from multilang_cli.cli.examples import EXAMPLES
+
+    members = [words for words in COMMANDS if words.split()[0] == group]
+    lines = {words.split()[1]: COMMANDS[words].help for words in members}
+    examples = "".join(f"  {EXAMPLES[words][0]}\n" for words in members)
     return (
         f"Usage: mlcheck {group} COMMAND [OPTIONS] ...\n\n"
         f"  {GROUPS[group]}\n\n"
+        f"Examples:\n{examples}\n"
         f"{_table('Commands', lines)}\n"
         f"{_table('Options', {'-h, --help': 'Print this help.'})}"
     )

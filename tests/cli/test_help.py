@@ -8,9 +8,9 @@ from io import StringIO
 
 import pytest
 
-from multilang_cli.cli.commands import COMMANDS
+from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.cli.dispatch import dispatch
-from multilang_cli.cli.examples import MOST_USED, PANELS
+from multilang_cli.cli.examples import EXAMPLES, MOST_USED, PANELS
 from multilang_cli.cli.help import MOST_IN_ONE_LIST
 
 
@@ -59,3 +59,13 @@ def test_panels_hold_options_that_there_are(helps: dict[str, str]) -> None:
         assert {flag for flag in flags if not re.search(rf"{flag}\b", helps[words])} == set()
     texts = "".join(helps.values())
     assert {flag for members in PANELS.values() for flag in members if not re.search(rf"{flag}\b", texts)} == set()
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_help_of_a_group_has_an_example_of_each_of_its_commands(group: str) -> None:
+    with redirect_stdout(StringIO()) as said:
+        assert dispatch([group, "--help"]) == 0
+    examples = said.getvalue().partition("\nExamples:\n")[2].partition("\n\n")[0].splitlines()
+    members = [words for words in COMMANDS if words.split()[0] == group]
+    assert examples == [f"  {EXAMPLES[words][0]}" for words in members]
+    assert max(map(len, said.getvalue().splitlines())) <= 80
