@@ -27,7 +27,7 @@ from multilang_cli.subject.outputs import console_of
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
-from multilang_cli.terminal.output import progress_line, remark, stdout_may_close
+from multilang_cli.terminal.output import progress_line, remark_note, stdout_may_close
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ def bench_given(flags: BenchFlags, ask: AskKind) -> int:
         other = msgspec.structs.replace(flags, command=words, component=None, kind=subjects[0].component.kind)
         subjects.append(one_subject(NAME, other, ask))
     for note in subjects[0].surroundings:
-        remark(f"Note: {note}")
+        remark_note(note)
     for subject in subjects:
         if (settles := subject.component.settling) != "by-limit":
             why = f"it settles {settles}; only a bolt that settles each tuple by itself can be measured"

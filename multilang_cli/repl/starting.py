@@ -27,7 +27,7 @@ from multilang_cli.subject.reproduce import words_of
 from multilang_cli.subject.settings import Flags, color
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.terminal.exits import CommandError
-from multilang_cli.terminal.output import abandon_stdout, remark
+from multilang_cli.terminal.output import abandon_stdout, remark_note
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def config_of(declared: Declared, *, limited: bool) -> SessionConfig:
     except LaunchError as error:
         raise not_started(error) from None
     for note in subject.surroundings:
-        remark(f"Note: {note}")
+        remark_note(note)
     usual = declared.config.settings.get("storm", "")
     return SessionConfig(
         subject=subject,

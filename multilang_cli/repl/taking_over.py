@@ -17,7 +17,7 @@ from multilang_cli.replay.replaying import profile_now
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.settings import color
 from multilang_cli.terminal.exits import CommandError
-from multilang_cli.terminal.output import remark
+from multilang_cli.terminal.output import remark, remark_note
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
@@ -50,9 +50,9 @@ def take_over(recording: JudgedRecording, subject: Subject, how: ReplayOptions, 
         raise CommandError(f"replay: {error}") from None
     conf = subject.component.conf
     if note := without_secrets_note(recording, tuple(conf)):
-        remark(f"Note: {note}")
+        remark_note(note)
     for each in subject.surroundings:
-        remark(f"Note: {each}")
+        remark_note(each)
     stop = went_wrong_at(recording.events, recording.findings()) if how.until_finding else None
     played = recording if stop is None else recording.until(stop.seq - 1)
     setup = SessionConfig(

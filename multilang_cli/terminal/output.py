@@ -22,6 +22,8 @@ EVERY = 30.0
 _MOST_COMPLAINED = 4000
 """Characters of a complaint; some of them may be a file's."""
 
+_NOTE_COLUMNS = 80
+
 _BARS: list[Callable[[str], None]] = []
 """What says a line above the bar of progress that stands."""
 
@@ -56,6 +58,13 @@ def remark(text: str) -> None:
             return
         sys.stderr.write(f"{visible(shown(text))}\n")
         sys.stderr.flush()
+
+
+def remark_note(text: str) -> None:
+    """A note on stderr, wrapped as tables are."""
+    from textwrap import fill  # noqa: PLC0415 (not needed for most commands)
+
+    remark(fill(f"Note: {text}", _NOTE_COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
 
 
 def complain(message: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from multilang_cli.subject.outputs import write_json
-from multilang_cli.terminal.output import complain, remark, write
+from multilang_cli.terminal.output import complain, remark, remark_note, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,3 +61,14 @@ def test_a_complaint_is_bounded(capsys: Any) -> None:
     said = capsys.readouterr().err
     assert len(said) < 4100
     assert said.endswith("is no name.\n")
+
+
+def test_a_note_on_stderr_is_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
+    path = f"/{'long/' * 20}"
+    remark_note(
+        f"taken out of its environment, for no Storm worker has it: PYTHONUNBUFFERED (--env NAME keeps it), {path}"
+    )
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("Note: taken out of its environment")
+    assert {line[:2] for line in lines[1:]} == {"  "}
+    assert [line for line in lines if len(line) > 80] == [f"  {path}"]

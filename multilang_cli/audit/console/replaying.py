@@ -17,7 +17,7 @@ from multilang_cli.subject.recordings import paths_of
 from multilang_cli.subject.subject import Subject
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
-from multilang_cli.terminal.output import remark, stdout_may_close, write
+from multilang_cli.terminal.output import remark_note, stdout_may_close, write
 from multilang_cli.transcript.given import GIVEN
 from multilang_cli.transcript.secrets import declare
 
@@ -74,7 +74,7 @@ def _subject(argv: tuple[str, ...], cwd: Path) -> Subject:
     except LaunchError as error:
         raise not_started(error, _WHAT) from None
     for note in subject.surroundings:
-        remark(f"Note: {note}")
+        remark_note(note)
     return subject
 
 

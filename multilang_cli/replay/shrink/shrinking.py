@@ -18,7 +18,7 @@ from multilang_cli.subject.outputs import write_json
 from multilang_cli.subject.recordings import refuse_overwriting
 from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
-from multilang_cli.terminal.output import remark, write
+from multilang_cli.terminal.output import remark, remark_note, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ def shrink_given(flags: ShrinkFlags) -> int:
     wrong = finding_in("shrink", recording, flags.finding)
     subject = subject_for("shrink", flags, recording)
     for note in subject.surroundings:
-        remark(f"Note: {note}")
+        remark_note(note)
     unit = "command" if recording.profile.kind == "spout" else "tuple"
     shows = None if flags.quiet else _Progress(unit)
     shrinker = Shrinker(recording, subject, wrong, output, retries=flags.again, progress=shows)

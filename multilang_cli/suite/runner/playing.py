@@ -27,7 +27,7 @@ from multilang_cli.suite.runner.learned import Learned
 from multilang_cli.suite.steps.settling import SUBJECT, subject_of
 from multilang_cli.suite.verdict.baseline import apply, without_a_case
 from multilang_cli.suite.verdict.repeats import Hang, Repeats
-from multilang_cli.terminal.output import remark
+from multilang_cli.terminal.output import remark, remark_note
 from multilang_cli.transcript.private import open_private
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ class Run:
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.subject.record}: {run.unrecorded} (--record DIR)"
                     if why not in self.notes:
-                        remark(f"Note: {why}")
+                        remark_note(why)
                         self.notes = (*self.notes, why)
             return PlayedCase(subject, run.said_pid, run.hang)
         except LaunchError:
