@@ -1,4 +1,4 @@
-"""The feature table: each command in it runs, in a folder as the page says, and shows what its row says."""
+"""The feature tables: each command in them runs, in a folder as the pages say, and shows what its row says."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from tests.command import ROOT, mlcheck
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| ([^|]+) \| [^|]+ \| (?:`mlcheck ([^`]+)` )?\|$", PAGE, re.MULTILINE)
-ROWS = [row for row in ROWS if row[0] not in {"feature", "---"}]
-MADE = PAGE.partition("```sh\n")[2].partition("```")[0].splitlines()
+PAGE, ANCHORS = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("features.md", "features-anchors.md"))
+ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| (?:`mlcheck ([^`]+)` )?\|$", re.MULTILINE)
+ROWS = [(feature, command) for feature, _, command in ROW.findall(PAGE) if feature not in {"feature", "---"}]
+OF_ANCHORS = ROW.findall(ANCHORS)
+MADE = [line for page in (PAGE, ANCHORS) for line in page.partition("```sh\n")[2].partition("```")[0].splitlines()]
 ONE_CASE = ["-k", "bolt.settle.once"]
 """What a row shows of a run is there in one case as in all."""
 STANDS_FOR = {
@@ -105,6 +106,52 @@ WRITTEN = {
 CODES = {"inconclusive is a verdict": 6, "a stale one fails": 1, "an empty selection is an error": 4}
 """Exit codes of those that don't end with 0, nor, of a bolt that is broken, with 1."""
 
+ONLY_OF_ANCHORS = {
+    "run -k bolt.settle -k handshake bolt.py": r"13 passed",
+    "run --strict bolt.py": r"1 passed",
+    "run --timeout 5 bolt.py": r"1 passed",
+    "run --record-all bolt.py": r"1 passed",
+    "run --limit frame=1048576 bolt.py": r"1 passed",
+    "run -k library.bolt.value.strings --testee FOLDER": r"1 passed",
+    "run --testee FOLDER --dry-run": r"(?s)testee\.py.*bolt\.settle\.once",
+    "run --suite own.white.yaml -k own.white bolt.py": r"1 passed",
+    "run bolt.py": r"1 passed",
+    "run --tuple '[\"snow white\"]' bolt.py": r"\A(?!.*made-up)(?s:.*)1 passed",
+    "run -k handshake bolt.py": r"11 passed",
+    "run --report json=result.json --report markdown=summary.md broken.py": r"1 failed",
+    "matrix FOLDER -o out --json": r'"name": "multilang_cli\.component"',
+    "list versions --json": r'"id": "2\.8\.3"',
+    "docs matrix/matrix": r"storm\.js",
+    "run --max-fail 1 broken.py": r"1 failed",
+    "run -k bolt.settle -j 2 --limit read=5 bolt.py": r"2 passed",
+    "run --pid foreign -- python3 bolt.py": r"1 passed",
+    "run -k bolt.value --accepts empty bolt.py": r"2 passed",
+    "run -k 'bolt.*.once' bolt.py": r"passed",
+    "fuzz --max-time 30 --conversations 5 --seed 3 --database finds bolt.py": r"PASS",
+    "fuzz --max-time 60 --save-case found.yaml broken.py": r"--suite found\.yaml -k fuzz\.ack-twice",
+    "fuzz --conversations 5 --tuples tuples.ndjson bolt.py": r"PASS",
+    "topology run --search 5 topology.yaml": r"PASS",
+    "lint --coverage talks": r"(?i)never",
+    "run --report junit=mlcheck.xml --record talks broken.py": r"1 failed",
+    "docs api": r"Conversation",
+    "docs first-run": r"first",
+    "tap --record-all -- python3 bolt.py": r"\A",
+    "topology run --fault duplicate:split@2 topology.yaml": r" struck at ",
+    "repl --source steps.repl bolt.py": r'"tuple": \["white"\]',
+    "run --json broken.py": r'\A(?s:.*)"not-conformant"',
+    "config show --json": r'"components"',
+    "run --env LEVEL=1 --cwd words split_bolt.py": r"1 passed",
+    "run --limit pid=5 bolt.py": r"1 passed",
+}
+"""What the commands print that stand in the tables of anchors alone."""
+
+
+def test_every_row_of_an_anchor_has_a_command_or_says_why_not() -> None:
+    assert len(OF_ANCHORS) > 80
+    assert [there for there, here, command in OF_ANCHORS if not (command or here.startswith("no: "))] == []
+    commands = {command for _, _, command in OF_ANCHORS if command}
+    assert commands - {command for _, command in ROWS} == ONLY_OF_ANCHORS.keys()
+
 
 def test_every_row_has_a_command_and_something_that_it_shows() -> None:
     assert len(ROWS) > 50
@@ -139,18 +186,32 @@ def narrowed(words: list[str]) -> list[str]:
     return [words[0], *ONE_CASE, *words[1:]] if alone else words
 
 
+def outcome(command: str, made: Path, folder: Path) -> tuple[int, str]:
+    """The exit code of a command of a table, in a folder of its own, and what it prints."""
+    shutil.copytree(made, folder)
+    words = [STANDS_FOR.get(word, word) for word in narrowed(shlex.split(command))]
+    ran = mlcheck(*words, cwd=folder, stdin='tuple ["snow white"]\nwait settle\n' if words[0] == "repl" else "")
+    return ran.returncode, ran.stdout + ran.stderr
+
+
 @pytest.mark.component
 @pytest.mark.sample(12)
 @pytest.mark.parametrize(("feature", "command"), ROWS, ids=[feature for feature, _ in ROWS])
 def test_a_command_of_the_table_shows_what_its_row_says(feature: str, command: str, made: Path, tmp_path: Path) -> None:
     folder = tmp_path / "here"
-    shutil.copytree(made, folder)
-    words = [STANDS_FOR.get(word, word) for word in narrowed(shlex.split(command))]
-    ran = mlcheck(*words, cwd=folder, stdin='tuple ["snow white"]\nwait settle\n' if words[0] == "repl" else "")
-    said = ran.stdout + ran.stderr
-    assert ran.returncode == CODES.get(feature, int(words[-1] == "broken.py" and "known" not in command)), said
+    code, said = outcome(command, made, folder)
+    assert code == CODES.get(feature, int(command.endswith("broken.py") and "known" not in command)), said
     assert re.search(SHOWN[feature], said), said
     if feature in WRITTEN:
         name, pattern = WRITTEN[feature]
         [path] = folder.glob(name)
         assert re.search(pattern, path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.component
+@pytest.mark.sample(12)
+@pytest.mark.parametrize("command", ONLY_OF_ANCHORS)
+def test_a_command_of_an_anchor_shows_what_its_row_says(command: str, made: Path, tmp_path: Path) -> None:
+    code, said = outcome(command, made, tmp_path / "here")
+    assert code == int(command.endswith("broken.py")), said
+    assert re.search(ONLY_OF_ANCHORS[command], said), said
