@@ -114,9 +114,9 @@ def test_command_lines_are_understood(line: str, tmp_path: Path, monkeypatch: py
         options = run_options(flags, {}, known)
         required_storms(options.storm_required, played_storms(options.storm))
         parse_reports(report for report in values.get("reports", ()) if "$" not in report)
-        known_ids = IDS | {"bolt", "spout", MEANT_TO_FAIL} | {Path(suite).stem for suite in flags.suites}
+        ids = IDS | {"bolt", "spout", MEANT_TO_FAIL} | {Path(suite).stem for suite in flags.suites}
         named = [pattern for pattern in (*flags.include, *flags.exclude) if pattern[0] != "@"]
-        assert [pattern for pattern in named if not fnmatch.filter(known_ids, pattern)] == []
+        assert [pattern for pattern in named if not fnmatch.filter(ids, pattern)] == []
     if words[0] == "explain":
         said = " ".join(values.get("words") or ())
         assert values.get("log") or said in IDS or load_index().recognise(said)
@@ -172,6 +172,14 @@ def test_the_site_leads_to_every_page() -> None:
 @pytest.mark.parametrize("page", OWN, ids=lambda page: page.name)
 def test_pages_for_users_are_short(page: Path) -> None:
     assert 40 <= len(page.read_text(encoding="utf-8").splitlines()) <= 130
+
+
+def test_no_page_is_longer_than_one_sitting() -> None:
+    by_heading = {"exit-codes.md", "audit-tables.md", "ci-libraries.md", "libraries.md", "threat-model.md", "matrix.md"}
+    pages = [
+        page for page in (ROOT / "docs").rglob("*.md") if page.name not in by_heading and "hunts-" not in page.name
+    ]
+    assert [page.name for page in pages if len(page.read_text(encoding="utf-8").splitlines()) > 145] == []
 
 
 def test_the_words_of_settles_and_accepts_are_those_of_the_code() -> None:

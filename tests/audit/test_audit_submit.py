@@ -23,7 +23,7 @@ SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "77", "spark.sql.ses
 
 
 def submitted(folder: Path, master: str) -> subprocess.CompletedProcess[str]:
-    [script] = _SCRIPT.findall((ROOT / "docs" / "audit.md").read_text(encoding="utf-8"))
+    [script] = _SCRIPT.findall((ROOT / "docs" / "audit-cluster.md").read_text(encoding="utf-8"))
     (folder / "submit.py").write_text(script, encoding="utf-8")
     settings = SETTINGS | {
         "spark.eventLog.enabled": "true",

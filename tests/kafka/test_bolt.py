@@ -105,7 +105,7 @@ def test_what_makes_no_sense_is_a_sentence(conf: dict[str, Any], words: str) -> 
 
 
 def test_docs_and_help_tell_every_setting() -> None:
-    text = (ROOT / "docs" / "kafka.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "kafka-settings.md").read_text(encoding="utf-8")
     section = text.partition("## The bolt")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     told = {name.strip(" `"): default.strip(" `") for name, default in rows}

@@ -193,7 +193,7 @@ def test_help_tells_every_setting() -> None:
 
 
 def test_docs_tell_every_setting() -> None:
-    text = (ROOT / "docs" / "kafka.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "kafka-settings.md").read_text(encoding="utf-8")
     section = text.partition("## Settings")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     told = {name.strip(" `"): default.strip(" `") for name, default in rows}
@@ -201,7 +201,7 @@ def test_docs_tell_every_setting() -> None:
 
 
 def test_the_table_beside_storm_names_tests_that_there_are() -> None:
-    text = (ROOT / "docs" / "kafka.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "kafka-compared.md").read_text(encoding="utf-8")
     rows = text.partition("## Beside storm-kafka-client")[2].partition("\n## ")[0].splitlines()
     named = [line.rsplit("|", 2)[1].strip(" `") for line in rows if line.startswith("| ") and "---" not in line][1:]
     assert len(named) >= 25

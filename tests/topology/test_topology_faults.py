@@ -98,7 +98,7 @@ def test_a_fault_that_can_not_be_is_a_sentence(text: str, words: str) -> None:
 
 
 def test_the_page_has_every_kind_and_moment() -> None:
-    page = (ROOT / "docs" / "topology.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "topology-faults.md").read_text(encoding="utf-8")
     for kind, row in KINDS.items():
         unit = {"s": "seconds, ", "times": "times, ", "": ""}[row.unit]
         usual = f"{unit}{row.usual:g}" if unit else ""

@@ -47,7 +47,7 @@ OPTIONS: OptionTable = {
         "--fault",
         "KIND:TARGET",
         "Break something on purpose: kill:split, pause:count:2@30, random:3, or @FILE with a plan. Repeatable; "
-        "mlcheck docs topology.",
+        "mlcheck docs topology-faults.",
     ),
     "search": option(
         SECONDS,
