@@ -13,7 +13,7 @@ import msgspec
 
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.terminal.exits import ExitCode
-from multilang_cli.terminal.output import write
+from multilang_cli.terminal.output import filled, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ def tour_given(flags: TourFlags, dispatch: Callable[[Sequence[str]], int]) -> in
                 if step.breaks:
                     bolt = Path("split_bolt.py")
                     bolt.write_text(bolt.read_text(encoding="utf-8").replace(ACK, ACK * 2), encoding="utf-8")
-                write(f"\n({number} of {len(TOUR)}) {step.text}\n\n$ {step.command}\n")
+                write(f"\n{filled(f'({number} of {len(TOUR)}) {step.text}')}\n\n$ {step.command}\n")
                 code = dispatch(shlex.split(step.command)[1:])
                 if code in {ExitCode.INTERRUPTED, ExitCode.HARNESS_FAULT, ExitCode.MISUSE}:
                     return code

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from multilang_cli.suite.dry_run import ACKS
-from multilang_cli.terminal.output import remark
+from multilang_cli.terminal.output import filled, remark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,4 +101,4 @@ def _announce(subject: Subject, total: int, versions: int) -> None:
     pace = f", {options.jobs} at once" if options.jobs > 1 else ", one after another (-j N: N at once)"
     lead = f"{component.name}: " if component.name else ""
     acks = f"; {ACKS}" if component.kind == "spout" else ""
-    remark(f"{lead}{cases}{f', a start of the component for each{pace}' if many else ''}{acks}")
+    remark(filled(f"{lead}{cases}{f', a start of the component for each{pace}' if many else ''}{acks}"))

@@ -22,7 +22,7 @@ EVERY = 30.0
 _MOST_COMPLAINED = 4000
 """Characters of a complaint; some of them may be a file's."""
 
-_NOTE_COLUMNS = 80
+_COLUMNS = 80
 
 _BARS: list[Callable[[str], None]] = []
 """What says a line above the bar of progress that stands."""
@@ -62,9 +62,14 @@ def remark(text: str) -> None:
 
 def remark_note(text: str) -> None:
     """A note on stderr, wrapped as tables are."""
+    remark(filled(f"Note: {text}"))
+
+
+def filled(text: str) -> str:
+    """One paragraph in lines of 80 columns, but for words that are longer."""
     from textwrap import fill  # noqa: PLC0415 (not needed for most commands)
 
-    remark(fill(f"Note: {text}", _NOTE_COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False))
+    return fill(text, _COLUMNS, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def complain(message: str) -> None:

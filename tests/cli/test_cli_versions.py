@@ -166,7 +166,7 @@ def test_each_version_has_its_own_conversation_and_its_own_recording(tmp_path: P
         "2.8.3": "2.8.3",
     }
     assert ("source->stream->grouping" in texts["0.9.7"], "source->stream->grouping" in texts["2.8.3"]) == (False, True)
-    assert ran.stderr == ("1 case on each of 2 Storm versions, a start of the component for each, 2 at once\n")
+    assert ran.stderr == "1 case on each of 2 Storm versions, a start of the component for each, 2 at once\n"
 
 
 def test_a_direct_emit_that_is_right_dies_on_new_versions(tmp_path: Path) -> None:

@@ -331,6 +331,7 @@ def test_whatever_is_found_is_written_as_toml(name: str, conf: dict[str, Any], f
 @pytest.mark.component
 def test_the_demo_shows_each_of_its_steps(here: Path) -> None:
     ran = mlcheck("demo", "--no-input", cwd=here, TMPDIR=str(here))
+    assert [line for line in (ran.stdout + ran.stderr).splitlines() if len(line) > 80] == []
     assert (ran.returncode, list(here.iterdir())) == (0, []), ran.stderr
     shown = ran.stdout
     for what in (
