@@ -248,3 +248,13 @@ def test_a_spouts_process_is_told_by_the_last_line_of_its_stderr() -> None:
     process = process_of(text)
     assert process is not None
     assert (process.command, process.name, process.code, process.stderr) == ((), "words", 1, 'KeyError: "word"')
+
+
+@pytest.mark.component
+def test_the_line_that_names_the_process_is_a_text_of_its_own(tmp_path: Path) -> None:
+    """It is the one that Storm's UI shows."""
+    line = "java.lang.RuntimeException: pid:12, name:split exitCode:1, errorString:KeyError: 3"
+    ran = mlcheck("explain", line, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "Process   split: exit code 1" in ran.stdout
+    assert "It said   KeyError: 3" in ran.stdout
