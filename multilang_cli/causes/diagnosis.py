@@ -248,7 +248,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "behind_ids": lambda facts: facts.seen.behind_ids,
     "swallowed": lambda facts: facts.seen.naive.lost and not facts.seen.mislaid.leaves_the_first,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(
-        id_ for _, id_ in facts.seen.unanswered.pending.values()
+        (*facts.seen.mislaid.left_open, *(id_ for _, id_ in facts.seen.unanswered.pending.values()))
     ),
     "before_ids": lambda facts: facts.seen.drops_before_ids,
     "dropped": lambda facts: facts.seen.drops_before_ids and (facts.seen.dropping.went_on or facts.seen.dropping.waits),
@@ -266,6 +266,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "mislays": lambda facts: facts.seen.mislaid.any,
     "stops": lambda facts: facts.seen.mislaid.stops,
     "loses_each": lambda facts: facts.seen.mislaid.each > 0,
+    "leaves_most": lambda facts: facts.seen.mislaid.leaves_most,
     "leaves_the_first": lambda facts: facts.seen.mislaid.leaves_the_first,
     "overwritten": lambda facts: facts.seen.mislaid.overwritten,
     "misses_its_id": lambda facts: facts.thrown is not None and facts.seen.ids.is_missed_by(facts.thrown.text),

@@ -201,6 +201,19 @@ class Mislaid:
             self._emitted.add(id_)
 
     @property
+    def left_open(self) -> Collection[str]:
+        """The ids of those that were neither acked nor failed."""
+        return self._open.keys()
+
+    @property
+    def leaves_most(self) -> bool:
+        """True if it settled the first of all and a few others, and leaves more open that are equal to those."""
+        if next(iter(self._values), None) in self._open:
+            return False
+        equal = sum(self._values[id_] in self._settled for id_ in self._open)
+        return equal > len(self._values) - len(self._open)
+
+    @property
     def half_done(self) -> bool:
         """True if one stays open that an emit is anchored to."""
         return bool(self._emitted)
