@@ -45,7 +45,8 @@ class KnownSecrets(msgspec.Struct, frozen=True):
 
     None of them is one of the `harmless`.
 
-    `placeholders`: values that are none. `shapes`: each with its pattern, and the hints by which it is ruled out fast.
+    `placeholders`: values that are none. `shapes`: each with its pattern, where they are looked for; `hints`: words
+    without which they are ruled out fast, each with one bit for every shape that it is of.
     """
 
     keys: re.Pattern[str]
@@ -53,21 +54,37 @@ class KnownSecrets(msgspec.Struct, frozen=True):
     text: re.Pattern[str]
     harmless: re.Pattern[str]
     placeholders: re.Pattern[str]
-    shapes: tuple[tuple[Shape, re.Pattern[str]], ...]
+    shapes: dict[Where, tuple[tuple[Shape, re.Pattern[str]], ...]]
+    hints: dict[Where, tuple[tuple[str, int], ...]]
 
 
 @once
 def load_secrets() -> KnownSecrets:
     """Everything that is known of secrets."""
     file = msgspec.convert(plain(data_path("conformance", "secrets.yaml")), _File)
+    everywhere = tuple((shape, re.compile(shape.pattern)) for shape in file.shapes)
+    shapes: dict[Where, tuple[tuple[Shape, re.Pattern[str]], ...]] = {
+        "settings": everywhere,
+        "text": tuple(each for each in everywhere if each[0].where == "text"),
+    }
     return KnownSecrets(
         keys=_any_of((*file.names, *file.setting_names, *file.key_names)),
         settings=_any_of((*file.names, *file.setting_names)),
         text=_any_of(file.names),
         harmless=_any_of(file.harmless),
         placeholders=_any_of(file.placeholders),
-        shapes=tuple((shape, re.compile(shape.pattern)) for shape in file.shapes),
+        shapes=shapes,
+        hints={where: _hints(shape for shape, _ in each) for where, each in shapes.items()},
     )
+
+
+def _hints(shapes: Iterable[Shape]) -> tuple[tuple[str, int], ...]:
+    """The hints of shapes, with the shapes that each is of as bits."""
+    found: dict[str, int] = {}
+    for number, shape in enumerate(shapes):
+        for hint in shape.hints:
+            found[hint] = found.get(hint, 0) | 1 << number
+    return tuple(found.items())
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.transcript.given import BY_PATTERN
+from multilang_cli.transcript.key_block import KeyBlock
 from multilang_cli.transcript.secrets import hide
 
 if TYPE_CHECKING:
@@ -16,10 +17,11 @@ LONGEST_LINE = 1024
 
 
 class ChunkedText:
-    """Remembers what came last of such a text, as it was written. `end`: its last bytes."""
+    """Remembers what came last of such a text, as it was written. `end`: its last bytes. `key`: a private key in it."""
 
     def __init__(self) -> None:
         self.end = b""
+        self.key = KeyBlock()
 
     def take(self, chunk: bytes, kept: int) -> None:
         """Go on behind a chunk. `kept`: bytes that are remembered."""

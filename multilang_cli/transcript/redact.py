@@ -19,6 +19,7 @@ from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.transcript.format import BAD, FRAMES, Header, decode_fact, encode
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
 from multilang_cli.transcript.joined import LONGEST_LINE, ChunkedText
+from multilang_cli.transcript.key_block import KeyBlock
 from multilang_cli.transcript.secrets import HIDDEN, Found, hide, hide_words, in_words, is_name, redacted, texts_of
 from multilang_cli.transcript.spellings import pattern_of, spellings
 
@@ -68,7 +69,7 @@ class Redactor:
         self._handshaken = self._in_lines = False
         self._longest, self._all = 0, b""
         self._stderr = ChunkedText()
-        self._pieces_said = b""
+        self._pieces_said, self._key_said = b"", KeyBlock()
         self.idle = False
         for found in (redacted(settings, self._names)[1], in_words(words), GIVEN.found):
             self._learn(found)
@@ -165,7 +166,7 @@ class Redactor:
     def _frame(self, raw: bytes, body: object, keys: set[str]) -> bytes:
         """A message without secrets; its ids, tasks, anchors and streams are what they were."""
         said = body.msg or "" if isinstance(body, Log | Error) else ""
-        told = self._said(hide(said, "text"), keys) if said else ""
+        told = self._said(hide(self._key_said.line(said), "text"), keys) if said else ""
         if isinstance(body, Malformed) or told != said or self._patterns or self._found_in(raw):
             # A declared pattern may fit an id, which stays.
             if len(raw) > LARGEST_DECODED and isinstance(body, Emit | TupleMsg | Malformed) and not self._patterns:
@@ -261,6 +262,9 @@ class Redactor:
     def _parted(self, raw: bytes, joined: ChunkedText, keys: set[str]) -> Iterator[tuple[int, int]]:
         """The places in a chunk of secrets that begin before it, or that it ends within."""
         before = joined.end
+        for begin, end in joined.key.places(raw):
+            keys.add("err")
+            yield begin, end
         for begin, end, key in joined.shapes(raw, self._patterns):
             keys.add(key)
             yield begin, end

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.secrets import load_secrets
+from multilang_cli.transcript.escaped import Unescaped, is_escaped
 from multilang_cli.transcript.given import GIVEN
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from multilang_cli.catalogue.secrets import Where
@@ -22,6 +23,8 @@ _SAYS_NAME = ("name", "key")
 """Keys that hold the name of a setting, where its `value` stands beside them: in lists of variables."""
 _NAMES, _NAME = 2_048, 128
 """Names that are remembered, and characters of each: every task of a topology is told the same conf."""
+_LEAST_ESCAPED, _AT_ONCE = 4, 65_536
+"""Characters of a secret that is escaped, at least; those of a text that are read at once."""
 
 Found = dict[str, list[Any]]
 """Secrets by the key that told them."""
@@ -83,6 +86,35 @@ def _is_hidden_in(value: Any) -> bool:
 
 def hide(text: str, where: Where, tell: Callable[[str, str], object] | None = None) -> str:
     """`text` with ``***`` for what looks like a secret `where` it stands. `tell` is given key and secret of each."""
+    text = _by_shapes(text, where, tell)
+    if not is_escaped(text):
+        return text
+    parts = (text[at : at + _AT_ONCE] for at in range(0, len(text), _AT_ONCE))
+    return "".join(_by_meaning(part, Unescaped(part), where, tell) for part in parts)
+
+
+def _by_meaning(text: str, meant: Unescaped, where: Where, tell: Callable[[str, str], object] | None) -> str:
+    """A text without the secrets that it shows once its escapes are read."""
+    found: set[str] = set()
+
+    def note(key: str, secret: str) -> None:
+        """Remember a secret; one of few characters stands in too many places."""
+        if len(secret) >= _LEAST_ESCAPED:
+            found.add(secret)
+            if tell is not None:
+                tell(key, secret)
+
+    _by_shapes(meant.said, where, note)
+    if not found:
+        return text
+    shown, done = [], 0
+    for match in re.finditer("|".join(re.escape(each) for each in sorted(found, key=len, reverse=True)), meant.said):
+        shown += [text[done : meant.place(match.start())], HIDDEN]
+        done = meant.place(match.end())
+    return "".join([*shown, text[done:]])
+
+
+def _by_shapes(text: str, where: Where, tell: Callable[[str, str], object] | None) -> str:
     known = load_secrets()
     names = known.settings if where == "settings" else known.text
     lower = text.lower()
@@ -100,8 +132,12 @@ def hide(text: str, where: Where, tell: Callable[[str, str], object] | None = No
         begin, end = match.start("secret") - match.start(), match.end("secret") - match.start()
         return match[0][:begin] + HIDDEN + match[0][end:]
 
-    for shape, pattern in known.shapes:
-        if where in {"settings", shape.where} and any(hint in lower for hint in shape.hints):
+    possible = 0
+    for hint, bits in known.hints[where]:
+        if hint in lower:
+            possible |= bits
+    for number, (_, pattern) in enumerate(known.shapes[where]):
+        if possible >> number & 1:
             text = pattern.sub(replace, text)
     return text
 

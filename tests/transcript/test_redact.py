@@ -333,7 +333,7 @@ def test_the_secrets_of_an_odd_handshake_are_hidden_and_known(spelt: bytes) -> N
     assert (later.raw, keys) == (b"***", ("db.password",))
 
 
-SHAPES = [shape for shape, _ in load_secrets().shapes]
+SHAPES = [shape for shape, _ in load_secrets().shapes["settings"]]
 
 
 def test_what_is_known_of_secrets_holds_to_its_schema() -> None:
