@@ -216,9 +216,7 @@ class LineJudge:
         }
 
     def _clean(self, text: str) -> str:
-        cleaned = text.encode("utf-8", "surrogatepass")
-        if not self._redactor.idle:
-            cleaned = self._redactor.text(cleaned)
+        cleaned = self._redactor.text(text.encode("utf-8", "surrogatepass"))
         # Arrow takes no half of a character.
         return cleaned.decode("utf-8", "replace")
 

@@ -13,6 +13,7 @@ from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.message_words import text_of_fact
 from multilang_cli.reports.model import ExcerptLine
 from multilang_cli.transcript.joined import ChunkedText
+from multilang_cli.transcript.key_block import KeylessEvents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +60,9 @@ def excerpt_of(
     named = _tuples_of(marked, events) or _tuple_at_work(marked, events) or _emits_of_the_last_id(marked, events)
     said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
     wanted.update(said[-EVENTS_BEFORE:], complained[-EVENTS_BEFORE:], named)
-    shown = [events[seq] for seq in sorted(wanted) if seq in events]
+    keyless = KeylessEvents()
+    told = {seq: keyless.event(events[seq]) for seq in sorted(events) if seq <= marked}
+    shown = [told.get(seq, events[seq]) for seq in sorted(wanted) if seq in events]
     if secrets is not None:
         chunks = [events[seq] for seq in (*complained[-CHUNKS_JOINED:], marked) if seq in events]
         stderr = _stderr_without([each for each in chunks if each.channel == "err"], secrets)

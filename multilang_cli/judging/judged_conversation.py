@@ -220,9 +220,7 @@ class JudgedConversation:
         return frozenset(self._coverage.broken) if self._coverage is not None else frozenset()
 
     def _clean(self, finding: Finding) -> Finding:
-        """A finding without the secrets of conf."""
-        if self._redactor.idle:
-            return finding
+        """A finding without secrets."""
         clean = self._redactor.line
         errors = {version: clean(error) for version, error in finding.errors.items()}
         return msgspec.structs.replace(

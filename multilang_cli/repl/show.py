@@ -10,6 +10,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.event_sentences import sentence_of
 from multilang_cli.reports.grouping import fates_of
 from multilang_cli.transcript.format import FRAMES
+from multilang_cli.transcript.key_block import KeylessEvents
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
@@ -34,9 +35,11 @@ class EventLines:
         self._screen = screen
         self._lead = ""
         self._rest = b""
+        self._keyless = KeylessEvents()
 
     def show(self, event: Event) -> int:
         """Show an event, and stderr as far as its lines are whole; how many messages, or lines of stderr, that were."""
+        event = self._keyless.event(event)
         if event.channel != "err":
             self.finish()
             show_event(self._screen, event)

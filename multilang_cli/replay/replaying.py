@@ -80,8 +80,8 @@ class _EventCollector:
 
     def take(self, events: Sequence[Event], _: object, /) -> None:
         """Keep all events."""
-        idle = self._redactor.idle
-        self.events += events if idle else (without_secrets_in(event, self._redactor) for event in events)
+        hides = self._redactor
+        self.events += (each if hides.leaves(each) else without_secrets_in(each, hides) for each in events)
 
 
 def replayed_to(declared: Declared, recording: JudgedRecording) -> Subject:

@@ -7,11 +7,13 @@ import re
 from bisect import bisect_right
 
 _ESCAPED = re.compile(
-    r"%(2[0-9a-f]|3[a-f]|40|5[b-d]|7[b-d])|&(quot|lt|gt|amp|apos|#3[49]|#x2[27]);|\\[ux](?:00)?(2[0-9a-f]|3[a-f])",
+    r"%(2[0-9a-f]|3[a-f]|40|5[b-d]|7[b-d])|&(quot|lt|gt|amp|apos|#3[49]|#x2[27]);|\\[ux](?:00)?(2[0-9a-f]|3[a-f])"
+    r"|\\([\"'\\/nrt])",
     re.IGNORECASE,
 )
-_TELLING = re.compile(r"%3[ad]|%22|&(?:quot|lt|#3[49]|#x2[27]);|\\[ux](?:00)?(?:2[267]|3[ad])", re.IGNORECASE)
+_TELLING = re.compile(r"%3[ad]|%22|&(?:quot|lt|#3[49]|#x2[27]);|\\[ux](?:00)?(?:2[267]|3[ad])|\\[\"'n]", re.IGNORECASE)
 """One of these stands where a name and its value are escaped."""
+_CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 class Unescaped:
@@ -40,4 +42,6 @@ def is_escaped(text: str) -> bool:
 
 
 def _character(match: re.Match[str]) -> str:
+    if match[4]:
+        return _CONTROL.get(match[4].lower(), match[4])
     return html.unescape(match[0].lower()) if match[2] else chr(int(match[1] or match[3], 16))

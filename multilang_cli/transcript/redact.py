@@ -87,6 +87,10 @@ class Redactor:
         """True if nothing that is known stands in `data`, and nothing has to be looked for by a pattern."""
         return not self._patterns and not self._found_in(data)
 
+    def leaves(self, event: events.Event) -> bool:
+        """True if nothing can be secret in an event: a frame that tells people nothing, where no secret is known."""
+        return self.idle and event.channel in FRAMES and event.body.__class__ not in TOLD
+
     # --- transcripts --------------------------------------------------------------------------------------------
 
     def header(self, header: Header) -> Header:

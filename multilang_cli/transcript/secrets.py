@@ -23,8 +23,10 @@ _SAYS_NAME = ("name", "key")
 """Keys that hold the name of a setting, where its `value` stands beside them: in lists of variables."""
 _NAMES, _NAME = 2_048, 128
 """Names that are remembered, and characters of each: every task of a topology is told the same conf."""
-_LEAST_ESCAPED, _AT_ONCE = 4, 65_536
-"""Characters of a secret that is escaped, at least; those of a text that are read at once."""
+_LEAST_ESCAPED, _AT_ONCE, _DEPTH = 4, 65_536, 3
+"""Characters of a secret that is escaped, at least; those of a text that are read at once; escapes within escapes."""
+_MOST_WITHIN = 8
+"""Pairs that are looked at within one that is none of a secret: each may go over all of it."""
 
 Found = dict[str, list[Any]]
 """Secrets by the key that told them."""
@@ -104,7 +106,12 @@ def _by_meaning(text: str, meant: Unescaped, where: Where, tell: Callable[[str, 
             if tell is not None:
                 tell(key, secret)
 
-    _by_shapes(meant.said, where, note)
+    deeper = meant.said
+    for _ in range(_DEPTH):
+        _by_shapes(deeper, where, note)
+        if not is_escaped(deeper):
+            break
+        deeper = Unescaped(deeper).said
     if not found:
         return text
     shown, done = [], 0
@@ -119,12 +126,12 @@ def _by_shapes(text: str, where: Where, tell: Callable[[str, str], object] | Non
     names = known.settings if where == "settings" else known.text
     lower = text.lower()
 
-    def replace(match: re.Match[str]) -> str:
-        """The match without its secret, if it is one."""
+    def replace(match: re.Match[str]) -> str | None:
+        """The match without its secret, if it is one; None if its key is the name of none."""
         groups = match.groupdict()
         key, secret = groups.get("key"), groups["secret"]
         if key is not None and not is_name(key, names):
-            return match[0]
+            return None
         if not secret or HIDDEN in secret or known.placeholders.fullmatch(secret.strip()):
             return match[0]
         if tell is not None:
@@ -138,8 +145,23 @@ def _by_shapes(text: str, where: Where, tell: Callable[[str, str], object] | Non
             possible |= bits
     for number, (_, pattern) in enumerate(known.shapes[where]):
         if possible >> number & 1:
-            text = pattern.sub(replace, text)
+            text = _replaced(pattern, text, replace)
     return text
+
+
+def _replaced(pattern: re.Pattern[str], text: str, replace: Callable[[re.Match[str]], str | None]) -> str:
+    """`text` with other matches. What a match whose key names no secret holds may begin another: `a=password=x`."""
+    shown, done, at, within, reach = [], 0, 0, 0, 0
+    while (match := pattern.search(text, at)) is not None:
+        new = replace(match)
+        if new is not None:
+            shown += [text[done : match.start()], new]
+            done = at = match.end()
+            continue
+        within = within + 1 if match.start() < reach else 0
+        reach = max(reach, match.end())
+        at = match.end("key") if within < _MOST_WITHIN else match.end()
+    return "".join([*shown, text[done:]])
 
 
 def hide_words(words: Sequence[Any], tell: Callable[[str, str], object] | None = None) -> list[Any]:

@@ -189,7 +189,7 @@ class TranscriptWriter:
 
     def _hidden(self, event: Event, redactor: Redactor) -> bool:
         """True if `event` held a secret: then it was written without, and marked."""
-        if redactor.idle and event.channel in FRAMES and event.body.__class__ not in TOLD:
+        if redactor.leaves(event):
             return False
         changed, keys = redactor.event(event)
         if keys:

@@ -56,6 +56,12 @@ def test_a_complaint_that_quotes_the_mark_of_a_key_hides_nothing_behind_it() -> 
         "&lt;password&gt;{}&lt;/password&gt;",
         r"\u0022password\u0022:\u0022{}\u0022",
         r"{{\x22password\x22:\x22{}\x22}}",
+        r'{{"command": "log", "msg": "{{:user \"u\", :password \"{}\"}}"}}',
+        r'{{"command": "log", "msg": "[\"curl\", \"-u\", \"u:{}\"]"}}',
+        r'{{"command": "log", "msg": "a: b\n  password: {}\nc: d"}}',
+        r'{{"command": "log", "msg": "password:\n  {}\n"}}',
+        r'{{"command": "log", "msg": "localhost:5432:orders:app:{}"}}',
+        r'{{"command": "log", "msg": "{{\\u0022password\\u0022:\\u0022{}\\u0022}}"}}',
     ],
 )
 def test_a_name_and_its_value_may_be_escaped(text: str) -> None:

@@ -15,6 +15,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.trees import Trees
 from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.transcript.key_block import KeylessEvents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -108,7 +109,8 @@ def _rules(driver: Driver, _: list[str]) -> Iterable[str]:
 def _history(driver: Driver, rest: str) -> None:
     count = parsing.number(rest, "how many") if rest else HISTORY
     by_seq = findings_by_seq(driver.life)
-    for event in driver.life.happened(("in", "out"))[-count:]:
+    keyless = KeylessEvents()
+    for event in [keyless.event(each) for each in driver.life.happened(("in", "out"))][-count:]:
         show_event(driver.screen, event)
         for finding in by_seq.get(event.seq, ()):
             show_finding(driver.screen, finding)

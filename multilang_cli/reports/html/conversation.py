@@ -84,7 +84,7 @@ class PageConversation:
         if isinstance(event.body, Redacted):
             return
         self._t = event.t
-        event = event if self._redactor.idle else without_secrets_in(event, self._redactor)
+        event = event if self._redactor.leaves(event) else without_secrets_in(event, self._redactor)
         thread = self._threads.of(event)
         if self.detailed:
             self._latency.take(event)
