@@ -236,14 +236,21 @@ class Mislaid:
 
     @property
     def each(self) -> int:
-        """The number of which it leaves the last open each time, whatever is open behind them; 0 if there is none."""
+        """The number of which it leaves the last open each time, whatever is open behind them; 0 if there is none.
+
+        Where values come in turn, those of one sample stand at such places too: some of the same must be settled.
+        """
         if len(self._open) <= 1:
             return 0
         places = [place for place, id_ in enumerate(self._values, 1) if id_ in self._open]
         last = max((place for place, id_ in enumerate(self._values, 1) if id_ not in self._open), default=0)
         holes = [place for place in places if place < last]
-        each = holes[0] if len(holes) > 1 else 0
+        each = holes[0] if len(holes) > 1 and not (self._values_recur and not self.any) else 0
         return each if each > ALTERNATE and holes == list(range(each, last + 1, each)) else 0
+
+    @property
+    def _values_recur(self) -> bool:
+        return len({*self._values.values()}) < len(self._values)
 
     @property
     def any(self) -> bool:
