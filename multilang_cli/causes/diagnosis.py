@@ -238,6 +238,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "own_pid": lambda facts: facts.seen.own_pid,
     "echoed": lambda facts: facts.seen.texts.echoed,
     "silent_when_idle": lambda facts: facts.seen.silent_when_idle,
+    "unasked_is_new": lambda facts: facts.seen.nexts.unasked_is_new,
     "went_on_unasked": lambda facts: facts.seen.emitting.went_on,
     "awaits_unasked": lambda facts: facts.seen.emitting.awaits_unasked,
     "by_child": lambda facts: facts.known.starter is not None,

@@ -70,7 +70,7 @@ class Seen:
         self.texts = SentTexts()
         self.ids = EmittedIds()
         self.emitting = Emitting()
-        self._nexts = Nexts()
+        self.nexts = Nexts()
         self.mislaid = Mislaid()
         self.dropping = DroppingReader()
         self.naive = NaiveReader()
@@ -114,7 +114,7 @@ class Seen:
     @property
     def silent_when_idle(self) -> bool:
         """True if it answered each `next` for which it emitted, and the first for which it does not stays open."""
-        return self._nexts.idle_is_new and [each for each, _ in self.unanswered.pending.values()] == ["next"]
+        return self.nexts.idle_is_new and [each for each, _ in self.unanswered.pending.values()] == ["next"]
 
     @property
     def size(self) -> int:
@@ -173,7 +173,7 @@ class Seen:
 
     def _emitted(self, message: Emit) -> None:
         self.emitting.emitted(message)
-        self._nexts.emitted()
+        self.nexts.emitted(message)
         self.naive.emitted(message)
         self.hasty.emitted(message)
         self.dropping.emitted(message)
@@ -193,7 +193,7 @@ class Seen:
     def _synced(self) -> None:
         of = self.unanswered.synced()
         if of is not None:
-            self._nexts.answered(of[0])
+            self.nexts.answered(of[0])
             self.naive.answered(of[1])
             self.hasty.synced()
 
@@ -241,7 +241,7 @@ class Seen:
     def commanded(self, event: Event, message: SpoutCommand) -> None:
         """A command to a spout."""
         self._sent(event, COMMANDS.get(message.command, "next"), "")
-        self._nexts.asked()
+        self.nexts.asked()
         if message.command in {"ack", "fail"}:
             self.ids.brought_back(message.id)
 

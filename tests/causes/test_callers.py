@@ -126,7 +126,16 @@ SUSPECTED = {
         True,
     ),
     "messages joined with their ends": ("messages-share-an-end", "python", r'write("\nend\n" % m)', False),
-    "an emit that asks for no ids": ("waits-for-unasked-ids", "python", '    "need_task_ids": False})', True),
+    "a call that reads ids": ("waits-for-unasked-ids", "python", "    return self.read_task_ids()", True),
+    "a function that reads ids": ("waits-for-unasked-ids", "python", "    def read_task_ids(self):", False),
+    "a call that reads ids in Ruby": ("waits-for-unasked-ids", "ruby", "    read_task_ids", True),
+    "a method that reads ids in Ruby": ("waits-for-unasked-ids", "ruby", "  def read_task_ids", False),
+    "a call that awaits ids": ("waits-for-unasked-ids", "javascript", "    const ids = await this.nextIds();", True),
+    "a method that awaits ids": ("waits-for-unasked-ids", "javascript", "  async nextIds() {", False),
+    "an anchor that is put in a list": ("anchors-nested", "javascript", "send({ tuple, anchors: [anchor] });", True),
+    "anchors in Perl": ("anchors-nested", "perl", "anchors => [$anchor],", True),
+    "an anchor of a tuple": ("anchors-nested", "ruby", "anchors: [tup['id']]", False),
+    "a list of anchors": ("anchors-nested", "python", '"anchors": anchors', False),
 }
 
 

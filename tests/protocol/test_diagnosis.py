@@ -136,6 +136,13 @@ KINDS: list[tuple[str, bytes, str, int, tuple[FromComponent, ...] | None]] = [
     ("tuple missing", b'{"command":"emit"}', "tuple-missing", 0, ()),
     ("tuple null", b'{"command":"emit","tuple":null}', "tuple-missing", 18, ()),
     ("anchors a number", b'{"command":"emit","anchors":[7],"tuple":["x",1]}', "anchors-type", 18, None),
+    (
+        "anchors in a list",
+        b'{"command":"emit","anchors":[["5","7"]],"tuple":["x",1]}',
+        "anchors-type",
+        18,
+        (Emit(["x", 1], anchors=('["5", "7"]',)),),
+    ),
     ("anchors of null", b'{"command":"emit","anchors":[null],"tuple":["x",1]}', "anchors-type", 18, (EMIT,)),
     ("need_task_ids 0", b'{"command":"emit","need_task_ids":0,"tuple":["x",1]}', "need-task-ids-type", 18, (EMIT,)),
     ("ack of a number", b'{"command":"ack","id":7}', "settle-id-type", 17, (ACK,)),

@@ -6,6 +6,7 @@ Storm reads every field of every message, whatever its command, so a `sync` whos
 from __future__ import annotations
 
 import difflib
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.protocol.words.messages import (
@@ -211,13 +212,13 @@ def _salvaged(command: str, fields: dict[str, Any]) -> tuple[FromComponent, ...]
             break
         wrong = sound.pop(fault.field)
         if fault.field == "msg":
-            sound["msg"] = str(wrong)
+            sound["msg"] = _written(wrong)
         elif fault.field == "tuple":
             sound["tuple"] = [wrong]
         elif fault.field == "task" and isinstance(wrong, str | float) and _is_number(str(wrong)):
             sound["task"] = int(wrong)
         elif fault.field == "anchors" and isinstance(wrong, list):
-            sound["anchors"] = [str(item) for item in wrong if item is not None]
+            sound["anchors"] = [_written(item) for item in wrong if item is not None]
     built = builder(sound)
     return built.salvage if isinstance(built, ShapeFault) else (built,)
 
@@ -257,7 +258,7 @@ def _settle(kind: type[Ack | Fail], fields: dict[str, Any]) -> Ack | Fail | Shap
         return ShapeFault("settle-id-missing", "id", f"{word} without an id")
     if not isinstance(id_, str):
         meant = id_[0] if isinstance(id_, list) and len(id_) == 1 else id_
-        return ShapeFault("settle-id-type", "id", f"the id is {_named(id_)}, not a string", (kind(str(meant)),))
+        return ShapeFault("settle-id-type", "id", f"the id is {_named(id_)}, not a string", (kind(_written(meant)),))
     return kind(id_)
 
 
@@ -294,6 +295,11 @@ _BUILDERS: dict[str, Callable[[dict[str, Any]], FromComponent | ShapeFault]] = {
     "error": _error,
     "metrics": _metrics,
 }
+
+
+def _written(value: Json) -> str:
+    """A value as text: a string as it is, all else as it was written."""
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, bool | list | dict) else str(value)
 
 
 def _named(value: Json) -> str:
