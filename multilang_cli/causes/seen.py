@@ -177,8 +177,7 @@ class Seen:
         self.naive.emitted(message)
         self.hasty.emitted(message)
         self.dropping.emitted(message)
-        for anchor in message.anchors:
-            self.mislaid.named(anchor)
+        self.mislaid.named(message.anchors)
         if message.id is not None:
             self.ids.emitted(message.id)
 

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from multilang_cli.protocol.words.messages import Emit, TupleMsg
 
@@ -186,19 +186,18 @@ class Mislaid:
 
     def settled(self, id_: str) -> None:
         """Take an ack or fail."""
-        self.named(id_)
+        self.named([id_])
         self._emitted.discard(id_)
         if id_ in self._open:
             del self._open[id_]
             self._settled.add(self._values[id_])
 
-    def named(self, id_: str) -> None:
-        """Take an id that is settled or anchored to."""
-        if id_ in self._values and id_ not in self._open:
-            last, first = next(reversed(self._values)), next(iter(self._open), None)
-            self.overwritten = self.overwritten or (first is not None and id_ == last)
-        elif id_ in self._open:
-            self._emitted.add(id_)
+    def named(self, ids: Sequence[str]) -> None:
+        """Take the id that is settled, or those anchored to: who names an open one beside the last has a list."""
+        still_open = self._open.keys() & {*ids}
+        self._emitted |= still_open
+        if self._open and not still_open and self._values:
+            self.overwritten = self.overwritten or next(reversed(self._values)) in ids
 
     @property
     def left_open(self) -> Collection[str]:
