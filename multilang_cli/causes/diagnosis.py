@@ -310,6 +310,7 @@ WORDS: dict[str, Callable[[Facts], str]] = {
     "unanswered_or_tuple": lambda facts: _asked(facts.unanswered or "tuple"),
     "still": _still,
     "rest": _rest,
+    "late": lambda facts: short(facts.seen.late.strip().partition("\n")[0]),
     "said": lambda facts: (
         f"it wrote {_rest(facts)}, which is no message; " if facts.seen.rest or facts.seen.late else ""
     ),
