@@ -34,13 +34,20 @@ _STORMS_OWN = re.compile(r"tick|heart_?beat", re.IGNORECASE)
 
 
 def callers_of(
-    place: Place, command: str, sources: Mapping[str, Sequence[str]], language: str, stream: str = ""
+    place: Place,
+    command: str,
+    sources: Mapping[str, Sequence[str]],
+    language: str,
+    stream: str = "",
+    *,
+    beside: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Place]:
     """The lines that call the helper in which `place` writes a `command`; none if it is no helper, or too many do.
 
-    `stream`: that of the message; who names it wrote it. What answers heartbeats and ticks is not meant.
+    `stream`: that of the message; who names it wrote it. What answers heartbeats and ticks is not meant. `beside`: more
+    files, of which one may have the helper; those who call it there are helpers as well.
     """
-    lines = sources.get(place.file, ())
+    lines = {**(beside or {}), **sources}.get(place.file, ())
     name, begin, end = function_around(lines, place.line - 1)
     if not _is_helper(name, command):
         return []

@@ -94,6 +94,23 @@ def test_who_calls_a_helper_is_told(name: str) -> None:
     assert [place.line for place in found] == expected
 
 
+LIBRARY = """class Bolt
+  def emit(values, anchors)
+    send_msg(command: 'emit', tuple: values, anchors: anchors)
+  end
+  def emit_bolt(values) = emit(values, [])
+end
+"""
+
+
+def test_a_helper_in_a_file_beside_it_is_called_by_its_users_own() -> None:
+    own = {"geo": ["require 'library'", "class Geo < Bolt", "  def process(tup)", "    emit(place, [tup])", "  end"]}
+    helper = Place("library.rb", 3)
+    found = callers_of(helper, "emit", own, "ruby", beside={**own, "library.rb": LIBRARY.splitlines()})
+    assert found == [Place("geo", 4, "emit(place, [tup])")]
+    assert callers_of(helper, "emit", own, "ruby") == []
+
+
 ENCODES = """def send(message):
     text = json.dumps(message)
 def emit(values, anchor):

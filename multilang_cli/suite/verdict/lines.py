@@ -134,14 +134,19 @@ def _by_patterns(patterns: Iterable[str], known: KnownCause | None, facts: Facts
 def _writer_of(event: Event, command: str, source: Source, *, of_values: bool) -> tuple[Place | None, Place | None]:
     """The line that writes such a message: those which call it, where it stands in a helper that writes all of them.
 
+    A helper of another file stands beside the one that calls it.
+
     `of_values`: what is looked for is a value, which a helper that makes the list of them made itself.
     """
     place = suspect_in(source, rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b")
     if place is None or (of_values and _MAKES_VALUES.search(all_lines_of(source)[place.file][place.line - 1])):
         return place, None
     streams = [str(each.stream) for each in _meant(event.body) if isinstance(each, Emit) and each.stream]
-    calls = callers_of(place, command, lines_of(source), source.language, *streams[:1])
-    first, second = [*(calls or [place]), None][:2]
+    own_lines, beside = lines_of(source), all_lines_of(source)
+    calls = callers_of(place, command, own_lines, source.language, *streams[:1], beside=beside)
+    # A helper in a file that others share may be at fault as well.
+    helper = [place] if not calls or place.file not in own_lines else []
+    first, second = [*calls, *helper, None][:2]
     return first, second
 
 
