@@ -103,10 +103,10 @@ class JudgedConversation:
 
     def begin(self, header: Header, path: str) -> None:
         """Go on with a part that stands in `path`."""
-        self.closed = False
-        if header.part > self._part + 1:
+        whole, self.closed = self.closed or not self._part, False
+        if header.part > self._part + 1 or (header.part > self._part and not whole):
             if self._part:
-                self._declare_gap(f"what stands between parts {self._part} and {header.part} is missing")
+                self.note_damage(f"what stands between parts {self._part} and {header.part} is missing")
             self._take_up(header)
         self._part = header.part
         if path not in {self.path, *self.further}:

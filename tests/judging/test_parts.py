@@ -1,0 +1,66 @@
+"""Parts of one recording: what is lost between them was declared by nobody, so it is no pass, and no finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.judging.linting import judge_transcripts
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import Framer
+from multilang_cli.protocol.words.events import Event
+from tests.recording import HEADER, written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _talk() -> list[Event]:
+    """A handshake, and three tuples that are acked."""
+    events: list[Event] = []
+
+    def say(channel: str, message: object) -> None:
+        raw = wire.frame(message)
+        seq, offset = len(events), sum(len(event.raw) for event in events if event.channel == channel)
+        body = wire.decode(raw[:-5]) if channel == "in" else read_frame(Framer().feed(raw)[0], expecting_pid=seq == 1)
+        events.append(Event(seq, seq / 10, channel, body, raw, offset))
+
+    say("in", {"conf": {}, "pidDir": "/tmp", "context": {"taskid": 3, "task->component": {"3": "b"}}})
+    say("out", {"pid": 7})
+    for number in range(3):
+        say("in", {"id": f"{number}", "comp": "s", "stream": "default", "task": 1, "tuple": ["a"]})
+        say("out", {"command": "ack", "id": f"{number}"})
+    return events
+
+
+def _parts() -> list[bytes]:
+    """The talk in three parts, each closed; the state is in the header of each but the first."""
+    events, judge, parts = _talk(), Conversation(HEADER.profile, load_rulebook()), []
+    for part, some in enumerate((events[:4], events[4:6], events[6:]), start=1):
+        header = msgspec.structs.replace(HEADER, part=part, snapshot=judge.snapshot() if part > 1 else None)
+        judge.feed_all(some)
+        parts.append(written(some, header))
+    return parts
+
+
+@pytest.mark.parametrize("as_files", [True, False], ids=["files", "one file"])
+@pytest.mark.parametrize(
+    ("cut", "left"), [(0, (0, 1, 2)), (0, (0, 2)), (2, (0, 1, 2))], ids=["whole", "one missing", "one cut"]
+)
+def test_what_is_lost_between_parts_is_no_pass(as_files: bool, cut: int, left: tuple[int, ...], tmp_path: Path) -> None:
+    whole = not cut and len(left) == len(_parts())
+    first, *others = _parts()
+    lines = first.splitlines(keepends=True)
+    parts = [b"".join(lines[: len(lines) - cut]), *others]
+    texts = [parts[number] for number in left] if as_files else [b"".join(parts[number] for number in left)]
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.ndjson").write_bytes(text)
+    judged = judge_transcripts(sorted(tmp_path.iterdir()), load_rulebook())
+    [subject] = judged.subjects
+    assert subject.findings == ()
+    assert (subject.verdict, judged.complete) == ("pass" if whole else "untestable", whole)
