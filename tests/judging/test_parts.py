@@ -19,12 +19,14 @@ from tests.recording import HEADER, written
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from multilang_cli.protocol.words.events import Channel
+
 
 def _talk() -> list[Event]:
     """A handshake, and three tuples that are acked."""
     events: list[Event] = []
 
-    def say(channel: str, message: object) -> None:
+    def say(channel: Channel, message: object) -> None:
         raw = wire.frame(message)
         seq, offset = len(events), sum(len(event.raw) for event in events if event.channel == channel)
         body = wire.decode(raw[:-5]) if channel == "in" else read_frame(Framer().feed(raw)[0], expecting_pid=seq == 1)
