@@ -518,3 +518,10 @@ def test_every_fact_that_a_signature_may_ask_for_is_known() -> None:
     keys = signature["properties"]["when"]["items"]["properties"].keys()
     assert keys - FACTS.keys() == {*Signature.__struct_fields__} - {"facts"}
     assert keys >= FACTS.keys()
+
+
+def test_a_long_message_with_nan_is_of_one_cause_with_a_short_one() -> None:
+    text = '{"command":"emit","tuple":["' + "x" * 1_100_000 + '",-nan]}\nend\n'
+    facts = facts_in(notation.parse(f"<raw {json.dumps(text)}"), "bolt", storm="2.8.3")
+    found = diagnose(facts, CAUSES.values(), RULES)
+    assert [(each.id, each.rules) for each in found] == [("emits-infinity", ("json-invalid",))]

@@ -166,3 +166,11 @@ def test_a_long_message_of_many_lines_is_not_told_of_line_feeds_between_its_valu
     found = read(text)
     assert isinstance(found, Malformed)
     assert found.kind == "json-invalid"
+
+
+@pytest.mark.parametrize(("value", "told"), [("-nan", ": -nan, which JSON does not have"), ("nothing", "")])
+def test_a_long_text_tells_what_stands_for_a_number(value: str, told: str) -> None:
+    text = b'{"command":"emit","tuple":["NaN ' + b"x" * DIAGNOSED + b'", %s]}' % value.encode()
+    found = read(text)
+    assert isinstance(found, Malformed)
+    assert (found.kind, found.detail) == ("json-invalid", f"no JSON{told} (a frame of {len(text):,} bytes)")

@@ -53,6 +53,10 @@ _DIAGNOSED_OF_LONG = 16 * 1024
 _SHOWN_AT_ONCE = frozenset({"stdout-text", "bom", "not-utf8", "other-serializer", "json-single-quotes", "json-comment"})
 _STRING_OR_CONTROL = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*+(?:"|([\x00-\x1f])|\Z)', re.DOTALL)
 """A string of JSON, up to a raw control character in it, if there is one."""
+_STRING_OR_NO_NUMBER = re.compile(
+    rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|([-+]?\b(?:nan|inf(?:inity)?)\b)', re.DOTALL | re.IGNORECASE
+)
+"""A string, the last one maybe not closed, or what stands for a number as languages print it."""
 _LIST_KINDS = frozenset({"json-trailing-comma", "json-comment"})
 
 
@@ -274,9 +278,16 @@ def _too_long_to_read(text: bytes) -> Malformed:
     if control and trap.kind not in _SHOWN_AT_ONCE:
         trap = Trap("json-control-character", 0, f"a raw U+{ord(control):04X} in a string")
     kind = trap.kind if trap.kind in {"json-control-character", *_SHOWN_AT_ONCE} else "json-invalid"
-    detail = f"{trap.detail if kind == trap.kind else 'no JSON'} (a frame of {len(text):,} bytes)"
+    said = trap.detail if kind == trap.kind else f"no JSON{_no_number(text)}"
+    detail = f"{said} (a frame of {len(text):,} bytes)"
     detail += _unfinished(text, _OPENING.encode(), b"{")
     return Malformed(kind, 0, text[:EXCERPT].decode("utf-8", "backslashreplace"), detail)
+
+
+def _no_number(text: bytes) -> str:
+    """A few words on the first that stands for a number and is none; "" if none does."""
+    found = next((each[1] for each in _STRING_OR_NO_NUMBER.finditer(text) if each[1]), b"")
+    return f": {found.decode()}, which JSON does not have" if found else ""
 
 
 def _undecodable(text: bytes, error: UnicodeDecodeError) -> Trap:
