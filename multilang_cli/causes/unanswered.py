@@ -37,6 +37,7 @@ class Unanswered:
         self.struck: Asked = ""
         self.answers_ids = False
         self._ids_came = self._unasked = 0
+        self._empty_ids = False
         self._given: dict[int, SentMessage] = {}
         self._open: dict[str, int] = {}
         self._ticks: set[str] = set()
@@ -52,6 +53,8 @@ class Unanswered:
             self._open[id_] = seq
         elif given.asked == "tick":
             self._ticks.add(id_)
+        elif given.asked == "no-ids":
+            self._empty_ids = True
 
     def ids_sent(self) -> None:
         """Take task ids."""
@@ -59,7 +62,9 @@ class Unanswered:
 
     def spoke(self) -> None:
         """Take any message of its own: an empty list of ids may have been read before it."""
-        self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
+        if self._empty_ids:
+            self._empty_ids = False
+            self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
 
     def said(self, message: object) -> None:
         """Take a message of its own, before what that answers."""

@@ -8,7 +8,18 @@ import msgspec
 
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.events import Chunk, Deadline
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, SpoutCommand, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import (
+    Ack,
+    Emit,
+    Error,
+    Fail,
+    Handshake,
+    Log,
+    Malformed,
+    SpoutCommand,
+    Sync,
+    TupleMsg,
+)
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.message_words import text_of_fact
 from multilang_cli.reports.model import ExcerptLine
@@ -24,6 +35,8 @@ if TYPE_CHECKING:
 
 EVENTS_BEFORE = 3
 """Events shown before the first wrong one, and chunks of stderr."""
+_TEXTS = frozenset({Chunk, Error, Log})
+"""Texts for people, which may hold a piece of a key."""
 EMITS_OF_AN_ID = 2
 """Emits of the id that a spout died of that are shown, at most."""
 CHUNKS_JOINED = 100
@@ -61,7 +74,8 @@ def excerpt_of(
     said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
     wanted.update(said[-EVENTS_BEFORE:], complained[-EVENTS_BEFORE:], named)
     keyless = KeylessEvents()
-    told = {seq: keyless.event(events[seq]) for seq in sorted(events) if seq <= marked}
+    texts = sorted(seq for seq, event in events.items() if event.body.__class__ in _TEXTS and seq <= marked)
+    told = {seq: keyless.event(events[seq]) for seq in texts}
     shown = [told.get(seq, events[seq]) for seq in sorted(wanted) if seq in events]
     if secrets is not None:
         chunks = [events[seq] for seq in (*complained[-CHUNKS_JOINED:], marked) if seq in events]
