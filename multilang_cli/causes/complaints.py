@@ -102,6 +102,8 @@ class Complaints:
     def _passed_over(self, settled: str) -> None:
         """Keep what it logged last for the tuple that is passed over as a later one is settled."""
         self._passed.pop(settled, None)
+        if not self._last:
+            return
         first, is_open = self._unanswered.first_tuple, settled in self._unanswered.open_ones
         later = first is not None and first != settled and is_open and len(self._passed) < MOST_FOLLOWED
         if first is not None and later and tells_of_trouble(self._last):

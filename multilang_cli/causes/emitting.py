@@ -62,30 +62,30 @@ class Nexts:
     """The calls of next to a spout that it answered: with an emit, or without; and whether that asked for task ids."""
 
     def __init__(self) -> None:
-        self._emitted = self._asks = False
+        self._emit: Emit | None = None
         self._answered: set[bool] = set()
         self._asked: set[bool] = set()
 
     def asked(self) -> None:
         """Take a command."""
-        self._emitted = False
+        self._emit = None
 
     def emitted(self, emit: Emit) -> None:
         """Take an emit: the last one counts."""
-        self._emitted, self._asks = True, emit.wants_task_ids
+        self._emit = emit
 
     def answered(self, command: str) -> None:
         """Take the sync that answers a command."""
         if command == "next":
-            self._answered.add(self._emitted)
-            self._asked.update({self._asks} if self._emitted else ())
+            self._answered.add(self._emit is not None)
+            self._asked.update(() if self._emit is None else (self._emit.wants_task_ids,))
 
     @property
     def idle_is_new(self) -> bool:
         """True if all that were answered had an emit, and it has not emitted since it was asked last."""
-        return self._answered == {True} and not self._emitted
+        return self._answered == {True} and self._emit is None
 
     @property
     def unasked_is_new(self) -> bool:
         """True if it answered behind emits that asked for task ids alone, and its last one asked for none."""
-        return self._asked == {True} and self._emitted and not self._asks
+        return self._asked == {True} and self._emit is not None and not self._emit.wants_task_ids

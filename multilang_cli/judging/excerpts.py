@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 EVENTS_BEFORE = 3
 """Events shown before the first wrong one, and chunks of stderr."""
-_TEXTS = frozenset({Chunk, Error, Log})
+_TEXTS: frozenset[type] = frozenset({Chunk, Error, Log})
 """Texts for people, which may hold a piece of a key."""
 EMITS_OF_AN_ID = 2
 """Emits of the id that a spout died of that are shown, at most."""
