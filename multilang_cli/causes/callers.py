@@ -41,11 +41,13 @@ def callers_of(
     stream: str = "",
     *,
     beside: Mapping[str, Sequence[str]] | None = None,
+    within: str = "",
 ) -> list[Place]:
     """The lines that call the helper in which `place` writes a `command`; none if it is no helper, or too many do.
 
     `stream`: that of the message; who names it wrote it. What answers heartbeats and ticks is not meant. `beside`: more
-    files, of which one may have the helper; those who call it there are helpers as well.
+    files, of which one may have the helper; those who call it there are helpers as well. `within`: a command that it
+    was written for; of too many callers those count whose function has that name.
     """
     lines = {**(beside or {}), **sources}.get(place.file, ())
     name, begin, end = function_around(lines, place.line - 1)
@@ -60,6 +62,8 @@ def callers_of(
     ]
     naming = [call for call in calls if stream and re.search(rf"""["'`:]{re.escape(stream)}\b""", call.code)]
     found = naming or calls
+    if len(found) > MOST_CALLERS and within:
+        found = [call for call in found if _is_of(function_around(sources[call.file], call.line - 1)[0], within)]
     return found if len(found) <= MOST_CALLERS else []
 
 
@@ -82,6 +86,12 @@ def _is_helper(name: str, commands: str) -> bool:
     """True if a function's name says that it writes messages: of these `commands`, or any."""
     words = "_".join(_HUMPS.split(name)).lower()
     return re.search(rf"(?:^|_)(?:{commands}|{_SENDS})(?:_|\d*$)", words) is not None
+
+
+def _is_of(name: str, command: str) -> bool:
+    """True if a function's name is that of a command, maybe with what such names begin with."""
+    words = "_".join(_HUMPS.split(name)).lower()
+    return re.fullmatch(rf"_*(?:(?:on|handle|do|process|spout)_?)?{command}(?:_?tuple)?", words) is not None
 
 
 def _calling(name: str, lines: Sequence[str], language: str) -> Iterator[tuple[int, str]]:

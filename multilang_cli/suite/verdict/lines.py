@@ -13,7 +13,7 @@ from multilang_cli.causes.callers import callers_of
 from multilang_cli.causes.complaints import tells_of_trouble
 from multilang_cli.causes.early_exits import default_exit, early_exit
 from multilang_cli.causes.tracebacks import last_line, own
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, Sync
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, SpoutCommand, Sync
 from multilang_cli.reports.escape import decode
 from multilang_cli.subject.source.lines import source_lines
 from multilang_cli.subject.source.sources import all_lines_of, lines_of, origin_in, suspect_in
@@ -56,7 +56,7 @@ def with_lines(causes: Iterable[Cause], facts: Facts, events: Mapping[int, Event
     for cause in causes:
         event = events.get(cause.seq) if cause.seq is not None else None
         placed = _placed(cause, facts, event, source)
-        suspected = _suspecting(placed, known.get(cause.id), facts, event)
+        suspected = _suspecting(placed, known.get(cause.id), facts, event, _asked_before(cause, events))
         found.append(with_code(suspected, source.roots))
     return tuple(found)
 
@@ -83,18 +83,26 @@ def _placed(cause: Cause, facts: Facts, event: Event | None, source: Source) -> 
     return msgspec.structs.replace(cause, place=origin_in(source, text)) if text else cause
 
 
-def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, event: Event | None) -> Cause:
+def _asked_before(cause: Cause, events: Mapping[int, Event]) -> str:
+    """The command of Storm's behind which there is a sync too many; "" for any other cause."""
+    if _EXTRA not in cause.rules or cause.seq is None:
+        return ""
+    before = (events[seq].body for seq in sorted(events, reverse=True) if seq < cause.seq)
+    return next((body.command for body in before if isinstance(body, SpoutCommand)), "")
+
+
+def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, event: Event | None, asked: str) -> Cause:
     """The cause with the only line of the source that looks as what does such things, where no place is known."""
     by_source = known is not None and known.by_source
     if cause.place is not None and not by_source:
         return cause
-    suspect, also = _suspects(cause, known, facts, event)
+    suspect, also = _suspects(cause, known, facts, event, asked)
     place = None if suspect is not None and by_source else cause.place
     return msgspec.structs.replace(cause, place=place, suspect=suspect, also=cause.also if place else also)
 
 
 def _suspects(
-    cause: Cause, known: KnownCause | None, facts: Facts, event: Event | None
+    cause: Cause, known: KnownCause | None, facts: Facts, event: Event | None, asked: str
 ) -> tuple[Place | None, Place | None]:
     """The line that a pattern finds, else the one that writes such a message, else the one that leaves out a sync.
 
@@ -109,7 +117,7 @@ def _suspects(
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
     # Nor does the message behind a text say who printed that.
     if event is not None and command and (command != "sync" or _EXTRA in cause.rules) and TEXT not in cause.rules:
-        return _writer_of(event, command, facts.source, of_values=not _OF_VALUES.isdisjoint(cause.rules))
+        return _writer_of(event, command, asked, facts.source, of_values=not _OF_VALUES.isdisjoint(cause.rules))
     return default_exit("sync", all_lines_of(facts.source)) if unanswered else None, None
 
 
@@ -131,19 +139,22 @@ def _by_patterns(patterns: Iterable[str], known: KnownCause | None, facts: Facts
     return next((place for place in places if place is not None and place not in heard), None)
 
 
-def _writer_of(event: Event, command: str, source: Source, *, of_values: bool) -> tuple[Place | None, Place | None]:
+def _writer_of(
+    event: Event, command: str, asked: str, source: Source, *, of_values: bool
+) -> tuple[Place | None, Place | None]:
     """The line that writes such a message: those which call it, where it stands in a helper that writes all of them.
 
     A helper of another file stands beside the one that calls it.
 
-    `of_values`: what is looked for is a value, which a helper that makes the list of them made itself.
+    `asked`: the command of Storm's that it answers, if that is told; `of_values`: what is looked for is a value,
+    which a helper that makes the list of them made itself.
     """
     place = suspect_in(source, rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b")
     if place is None or (of_values and _MAKES_VALUES.search(all_lines_of(source)[place.file][place.line - 1])):
         return place, None
     streams = [str(each.stream) for each in _meant(event.body) if isinstance(each, Emit) and each.stream]
     own_lines, beside = lines_of(source), all_lines_of(source)
-    calls = callers_of(place, command, own_lines, source.language, *streams[:1], beside=beside)
+    calls = callers_of(place, command, own_lines, source.language, *streams[:1], beside=beside, within=asked)
     # A helper in a file that others share may be at fault as well.
     helper = [place] if not calls or place.file not in own_lines else []
     first, second = [*calls, *helper, None][:2]
