@@ -105,7 +105,10 @@ def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:
 
 
 def _tuple_at_work(marked: int, events: Mapping[int, Event]) -> list[int]:
-    """The first tuple that was open when the process ended, or wrote what is no message: others may stand behind it."""
+    """The first tuple that was open when the process ended, or wrote what is no message: others may stand behind it.
+
+    Of a process that left none open, the one that it settled last.
+    """
     # Events are kept in part: what settled a tuple before a gap may not be there.
     begin = next((seq for seq in range(marked, -1, -1) if seq not in events), -1)
     told = ((seq, event.body) for seq, event in events.items() if begin < seq < marked)
@@ -115,8 +118,12 @@ def _tuple_at_work(marked: int, events: Mapping[int, Event]) -> list[int]:
     ended = events[marked].channel == "process" and not given[max(given)].stream.startswith("__")
     if not (ended or isinstance(events[marked].body, Malformed)):
         return []
-    settled = {event.body.id for seq, event in events.items() if seq < marked and isinstance(event.body, Ack | Fail)}
-    return [seq for seq, body in sorted(given.items()) if not body.is_heartbeat and body.id not in settled][:1]
+    bodies = (event.body for seq, event in sorted(events.items()) if seq < marked)
+    settled = [body.id for body in bodies if isinstance(body, Ack | Fail)]
+    still_open = [seq for seq, body in sorted(given.items()) if not body.is_heartbeat and body.id not in settled]
+    if still_open or not ended:
+        return still_open[:1]
+    return [seq for seq, body in given.items() if body.id in settled[-1:]]
 
 
 def _emits_of_the_last_id(marked: int, events: Mapping[int, Event]) -> list[int]:

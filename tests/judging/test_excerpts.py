@@ -40,7 +40,9 @@ def test_a_message_is_shown_with_the_tuple_that_it_is_of(body: Emit | Ack) -> No
         ([], [0]),
         ([Ack("1")], [1]),
         ([Ack("2")], [0]),
+        ([Ack("1"), Ack("3"), Ack("2")], [1]),
     ],
+    ids=["none settled", "the first settled", "the second settled", "all settled: the last"],
 )
 def test_a_death_is_shown_with_the_first_tuple_that_was_open(said: list[Ack], shown: list[int]) -> None:
     """Three stand in the pipe at once: who reads the first and dies has not seen the last."""
