@@ -23,6 +23,12 @@ _LEAST_IN_COMMON = 6
 """Characters of a line, at least, that are found in the text."""
 _CALL = 4
 """Lines behind the first on which a call may go on."""
+_LOGGERS = re.compile(
+    r"^.{0,60}?\b(?:TRACE|DEBUG|FINE|INFO|WARN(?:ING)?|ERROR|SEVERE|CRITICAL|FATAL)\b\]?(?:\s+[\w.$/\[\]-]+){0,3}\s*[:-]?\s+"
+)
+"""What a logger writes before a text: when, a level, and who."""
+_LONGEST_HEAD = 400
+"""Characters in which that is looked for."""
 _SHARE_OF_TEXT = 3
 """One in so many characters of the text, at least, are the line's, where the text doesn't begin with them."""
 
@@ -85,11 +91,12 @@ def _only(column: Callable[[Sequence[str]], int | None], sources: Mapping[str, S
 
 
 def _scores(text: str, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str, int, str]]:
+    texts = {text, _LOGGERS.sub("", text[:_LONGEST_HEAD], count=1) + text[_LONGEST_HEAD:]}
     for file, lines in sources.items():
         # What runs a program tells its name as well.
         name = posixpath.splitext(posixpath.basename(file))[0]
         for number, line in enumerate(lines, 1):
-            if not COMMENT.match(line) and (score := _score(text, line, name)):
+            if not COMMENT.match(line) and (score := max(_score(each, line, name) for each in texts)):
                 yield score, file, number, line
 
 

@@ -20,6 +20,12 @@ TEXTS = {
     "a comment": ("bad line 7", ['# print("bad line")'], None),
     "a value and nothing of the program's": ("[1, 2]", ['print("a, b")', "print(value)"], None),
     "a text with a clock before it": ("12:00:01 INFO bad line", ['log("bad line")'], 1),
+    "a text of a logger with names": (
+        "WARNING LabResults: unit mmol/L taken for mmol/l",
+        ['LOG.warning("unit " + unit + " taken for " + kind.unit);', 'UNITS = Map.of("mmol/l", 1.0);'],
+        1,
+    ),
+    "a level that the program writes": ("ERROR: no rain 7", ['print("ERROR: no " + what)', 'print("rain ")'], 1),
     "a name that stands in it": ("renamed 'incoming/a.txt' -> 'done/a.txt'", ['DIR = "incoming"'], None),
     "the name of its file": ("FAILED_words_bolt_ImportError", ['log = logging.getLogger("words_bolt")'], None),
     "a piece that may be chance": ("word: tuple", ['m["tuple"]'], None),
