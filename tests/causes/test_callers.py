@@ -153,6 +153,13 @@ def test_what_a_helper_can_not_write_was_made_where_it_is_called(frames: tuple[i
 
 
 SUSPECTED = {
+    "an emit that asks for ids in Tcl": ("dies-of-task-ids", "tcl", "send command [text emit] \\\n tuple $x", True),
+    "an emit that asks for none": (
+        "dies-of-task-ids",
+        "python",
+        'send({"command": "emit",\n  "need_task_ids": False})',
+        False,
+    ),
     "an exit amid the work in Perl": ("exits-mid-work", "perl", "    exit 0 if $done;", True),
     "the end of what is read in Perl": ("exits-mid-work", "perl", "my $setup = $self->receive or exit 0;", False),
     "an exit amid the work in Ruby": ("exits-mid-work", "ruby", "    exit if seen > 3", True),
