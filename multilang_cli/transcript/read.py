@@ -157,9 +157,16 @@ class Transcript:
             elif entry.conv != self.header.conv or entry.part == 1:
                 raise TranscriptError(self.path, 0, f"a second conversation, {entry.conv!r}, where one was expected")
             else:
-                if entry.part > part + 1:
-                    yield Event(last.seq, last.t, "control", Gap(f"part {part + 1} is missing"))
+                if lost := self._lost_before(entry, part):
+                    self.damage = self.damage or lost
+                    yield Event(last.seq, last.t, "control", Gap(lost))
                 part, self.closed = entry.part, False
+
+    def _lost_before(self, header: Header, part: int) -> str:
+        """A sentence on what is lost between a `part` and the one that follows, "" if that is nothing."""
+        if header.part > part + 1:
+            return f"part {part + 1} is missing"
+        return f"part {part} was not closed: its end is missing" if header.part > part and not self.closed else ""
 
 
 def entries(*paths: Path | str) -> Iterator[Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -111,14 +112,20 @@ def test_a_directory_of_several_conversations_is_misuse(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("with_snapshot", [True, False])
-def test_a_part_that_is_missing_is_no_alarm(tmp_path: Path, *, with_snapshot: bool) -> None:
-    """What the last part answers was asked in the one that is gone."""
+def test_a_part_that_is_missing_is_no_alarm_and_no_pass(tmp_path: Path, *, with_snapshot: bool) -> None:
+    """What the last part answers was asked in the one that is gone, of which nobody said that it would be."""
     (whole,) = recorded(unusual()["bolt-batch-of-5"], tmp_path / "rec", "bolt.settle.once")
     first = next(place for place, event in enumerate(whole.events) if isinstance(event.body, TupleMsg))
     ack = next(place for place, event in enumerate(whole.events) if isinstance(event.body, Ack))
     pieces = {1: whole.events[:first], 3: whole.events[ack:]}
     for part, events in pieces.items():
-        written(whole, tmp_path / f"x.{part:05d}.ndjson", events, part, with_snapshot=with_snapshot)
-    ran = mlcheck("lint", *(f"x.{part:05d}.ndjson" for part in pieces), cwd=tmp_path)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "nothing found" in ran.stdout
+        for folder in ("a", "b"):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            written(whole, tmp_path / folder / f"x.{part:05d}.ndjson", events, part, with_snapshot=with_snapshot)
+    linted = mlcheck("lint", "a", "--report", "json=report.json", cwd=tmp_path)
+    assert (linted.returncode, linted.stderr) == (6, "")
+    (subject,) = json.loads((tmp_path / "report.json").read_bytes())["subjects"]
+    assert (subject["findings"], subject["verdict"]) == ([], "untestable")
+    compared = mlcheck("diff", "a", "b", cwd=tmp_path)
+    assert compared.returncode == 6
+    assert "part 2 is missing" in compared.stdout

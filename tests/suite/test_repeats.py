@@ -283,7 +283,7 @@ def test_who_flushes_each_sixteenth_answer_is_waited_for_once(tmp_path: Path) ->
 
 
 @pytest.mark.component
-@pytest.mark.parametrize(("seconds", "played"), [("3.5", 2), ("0", 4)])
+@pytest.mark.parametrize(("seconds", "played"), [("5", 2), ("0", 4)])
 def test_what_burns_long_and_dies_is_seen_twice(tmp_path: Path, seconds: str, played: int) -> None:
     (tmp_path / "bolt.py").write_text(BURNING)
     cases = [
