@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from benchmarks.ours import Taken
 
-ROUNDS = 3
-SENTENCES = {"storm.py": 400, "C": 1_000}
+ROUNDS = 5
+SENTENCES = {"storm.py": 1_000, "C": 4_000}
+"""Sentences of a round: a second or so, for shorter ones differ by half from one to the next."""
 CLUSTER = "LocalCluster 2.8.3"
 NANO = 1e-9
 MILLI = 1e3

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 EVENTS_BEFORE = 3
 """Events shown before the first wrong one, and chunks of stderr."""
+_SETTLES = (Ack, Fail)
 _TEXTS: frozenset[type] = frozenset({Chunk, Error, Log})
 """Texts for people, which may hold a piece of a key."""
 EMITS_OF_AN_ID = 2
@@ -100,6 +101,8 @@ def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:
     meant = body.salvage if isinstance(body, Malformed) else (body,)
     ids = {id_ for each in meant if isinstance(each, Emit) for id_ in each.anchors}
     ids |= {each.id for each in meant if isinstance(each, Ack | Fail)}
+    if not ids:
+        return []
     given = (seq for seq, event in events.items() if isinstance(event.body, TupleMsg) and event.body.id in ids)
     return [seq for seq in given if seq < marked][:EVENTS_BEFORE]
 
@@ -118,12 +121,13 @@ def _tuple_at_work(marked: int, events: Mapping[int, Event]) -> list[int]:
     ended = events[marked].channel == "process" and not given[max(given)].stream.startswith("__")
     if not (ended or isinstance(events[marked].body, Malformed)):
         return []
-    bodies = (event.body for seq, event in sorted(events.items()) if seq < marked)
-    settled = [body.id for body in bodies if isinstance(body, Ack | Fail)]
+    before = ((seq, event.body) for seq, event in events.items() if seq < marked)
+    settled = {body.id: seq for seq, body in before if isinstance(body, _SETTLES)}
     still_open = [seq for seq, body in sorted(given.items()) if not body.is_heartbeat and body.id not in settled]
     if still_open or not ended:
         return still_open[:1]
-    return [seq for seq, body in given.items() if body.id in settled[-1:]]
+    last = max(settled, key=settled.__getitem__, default=None)
+    return [seq for seq, body in given.items() if body.id == last]
 
 
 def _emits_of_the_last_id(marked: int, events: Mapping[int, Event]) -> list[int]:
