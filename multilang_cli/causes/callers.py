@@ -49,7 +49,7 @@ def callers_of(
     files, of which one may have the helper; those who call it there are helpers as well. `within`: a command that it
     was written for; of too many callers those count whose function has that name.
     """
-    lines = {**(beside or {}), **sources}.get(place.file, ())
+    lines = sources.get(place.file) or (beside or {}).get(place.file, ())
     name, begin, end = function_around(lines, place.line - 1)
     if not _is_helper(name, command):
         return []
