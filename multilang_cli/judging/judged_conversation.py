@@ -88,6 +88,7 @@ class JudgedConversation:
         self._redactor = Redactor(header.profile.conf)
         self._quotes = Quotes(self._redactor)
         self._part = 0
+        self._behind_cut: Header | None = None
         self.late = header.part > 1
 
     def _take_up(self, header: Header) -> None:
@@ -103,17 +104,29 @@ class JudgedConversation:
 
     def begin(self, header: Header, path: str) -> None:
         """Go on with a part that stands in `path`."""
-        whole, self.closed = self.closed or not self._part, False
-        if header.part > self._part + 1 or (header.part > self._part and not whole):
+        self._judge_cut()
+        cut, self.closed = bool(self._part) and not self.closed, False
+        if header.part > self._part + 1:
             if self._part:
                 self.note_damage(f"what stands between parts {self._part} and {header.part} is missing")
             self._take_up(header)
+        elif cut and header.part > self._part:
+            self._behind_cut = header
         self._part = header.part
         if path not in {self.path, *self.further}:
             self.further.append(path)
 
+    def _judge_cut(self, events: Sequence[Event] = ()) -> None:
+        """Take a part without its end for damage, unless the next begins with `events` of which a gap is the first."""
+        header, self._behind_cut = self._behind_cut, None
+        if header is not None and not (events and isinstance(events[0].body, Gap)):
+            self.note_damage(f"what stands between parts {header.part - 1} and {header.part} is missing")
+            self._take_up(header)
+
     def feed(self, events: Sequence[Event]) -> None:
         """Take what happened next. Many events are judged together, which is faster."""
+        if self._behind_cut is not None:
+            self._judge_cut(events)
         if events.__class__ is RecordedEvents:
             self.catch_up()
             self._judge(events, large=False)
@@ -249,6 +262,7 @@ class JudgedConversation:
         """The result of the conversation."""
         if self._result is not None:
             return self._damaged(self._result)
+        self._judge_cut()
         findings = tuple(map(self._clean, self._findings))
         verdict, reason = verdict_of(findings, self.version)
         if verdict == "pass" and not self._said:

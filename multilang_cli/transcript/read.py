@@ -128,6 +128,7 @@ class Transcript:
         self.closed = False
         self.stop = 0
         self.damage = ""
+        self._cut_part = ""
         self.shipped = ShippedLines()
         self._entries = entries(*paths)
         first = next(self._entries, None)
@@ -139,6 +140,7 @@ class Transcript:
         part, last = self.header.part, Event(0, 0.0, "control", Gap(""))
         for entry in self._entries:
             if isinstance(entry, Happened):
+                yield from self._undeclared(entry.events, last)
                 last = entry.events[-1]
                 yield from entry.events
             elif isinstance(entry, EndLine):
@@ -157,16 +159,25 @@ class Transcript:
             elif entry.conv != self.header.conv or entry.part == 1:
                 raise TranscriptError(self.path, 0, f"a second conversation, {entry.conv!r}, where one was expected")
             else:
-                if lost := self._lost_before(entry, part):
-                    self.damage = self.damage or lost
-                    yield Event(last.seq, last.t, "control", Gap(lost))
+                yield from self._missing_before(entry, part, last)
                 part, self.closed = entry.part, False
 
-    def _lost_before(self, header: Header, part: int) -> str:
-        """A sentence on what is lost between a `part` and the one that follows, "" if that is nothing."""
+    def _missing_before(self, header: Header, part: int, last: Event) -> Iterator[Event]:
+        """Tell of parts that are missing behind a `part`; its own missing end its writer may declare yet."""
         if header.part > part + 1:
-            return f"part {part + 1} is missing"
-        return f"part {part} was not closed: its end is missing" if header.part > part and not self.closed else ""
+            yield self._lost(f"part {part + 1} is missing", last)
+        elif header.part > part and not self.closed:
+            self._cut_part = f"part {part} was not closed: its end is missing"
+
+    def _undeclared(self, events: Sequence[Event], last: Event) -> Iterator[Event]:
+        """Tell of the end that the part before lacks, unless these first events of the next declare it by a gap."""
+        why, self._cut_part = self._cut_part, ""
+        if why and not isinstance(events[0].body, Gap):
+            yield self._lost(why, last)
+
+    def _lost(self, why: str, last: Event) -> Event:
+        self.damage = self.damage or why
+        return Event(last.seq, last.t, "control", Gap(why))
 
 
 def entries(*paths: Path | str) -> Iterator[Entry]:

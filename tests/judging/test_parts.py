@@ -13,7 +13,8 @@ from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import Framer
-from multilang_cli.protocol.words.events import Event
+from multilang_cli.protocol.words.events import Event, Gap
+from multilang_cli.transcript.read import read
 from tests.recording import HEADER, written
 
 if TYPE_CHECKING:
@@ -66,3 +67,22 @@ def test_what_is_lost_between_parts_is_no_pass(as_files: bool, cut: int, left: t
     [subject] = judged.subjects
     assert subject.findings == ()
     assert (subject.verdict, judged.complete) == ("pass" if whole else "untestable", whole)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_part_without_its_end_is_no_damage_where_the_next_begins_with_a_gap(declared: bool, tmp_path: Path) -> None:
+    """So does a tap whose disk, or topic, takes nothing for a while."""
+    events = _talk()
+    gap = Event(5, 0.5, "control", Gap("1 event could not be written"))
+    first = written(events[:4], HEADER).splitlines(keepends=True)[:-1]
+    snapshot = Conversation(HEADER.profile, load_rulebook()).snapshot()
+    header = msgspec.structs.replace(HEADER, part=2, snapshot=snapshot)
+    path = tmp_path / "recording.ndjson"
+    path.write_bytes(b"".join(first) + written([*([gap] if declared else []), *events[6:]], header))
+    judged = judge_transcripts([path], load_rulebook())
+    [subject] = judged.subjects
+    assert (subject.verdict, judged.complete) == ("pass" if declared else "untestable", declared)
+    transcript = read(path)
+    gaps = [event.body.why for event in transcript if isinstance(event.body, Gap)]
+    told = gap.body.why if declared else "part 1 was not closed: its end is missing"  # type: ignore[union-attr]
+    assert (gaps, bool(transcript.damage)) == ([told], not declared)
