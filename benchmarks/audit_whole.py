@@ -144,7 +144,7 @@ def _duckdb(place: Path) -> float:
     try:
         duckdb: Any = importlib.import_module("duckdb")
     except ImportError:
-        raise UnmeasuredError("duckdb is not installed, Spark's peer: uv sync --group benchmarks") from None
+        raise UnmeasuredError("duckdb is not installed, Spark's peer: uv sync") from None
     connection = duckdb.connect(config={"threads": 2})
     start = time.perf_counter()
     connection.execute(_DUCKDB.replace("FILES", str(place / "*.ndjson")))

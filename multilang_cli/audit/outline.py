@@ -79,7 +79,7 @@ class Outline(NamedTuple):
     """`before`: the lines of a file before each piece of it; `pieces`: by file and id, in the order of lines.
 
     `closed`: keys and parts that were closed. `lines`, `told`: by file, all its lines, and its headers and ends that
-    count.
+    count. `began`: of each conversation, by its key, the topology and when it began.
     """
 
     before: dict[tuple[str, int], int]
@@ -87,6 +87,7 @@ class Outline(NamedTuple):
     closed: frozenset[tuple[str, int]]
     lines: dict[str, int]
     told: dict[str, tuple[int, int]]
+    began: dict[str, tuple[str, float | None]]
 
 
 class _Placed(NamedTuple):
@@ -102,9 +103,11 @@ def outline(sizes: Iterable[Size], heads: Iterable[Head], ends: Iterable[PartEnd
     before, lines = _counted(sizes)
     placed = [_Placed(head, before[head.file, head.split] + head.nth, lines[head.file]) for head in heads]
     pieces: dict[str, dict[str, list[Piece]]] = {}
+    began: dict[str, tuple[str, float | None]] = {}
     for conv, same in groupby(sorted(placed, key=lambda each: each.head.conv), lambda each: each.head.conv):
-        for file, piece in _pieces(conv, list(same)):
-            pieces.setdefault(file, {}).setdefault(conv, []).append(piece)
+        for head, piece in _pieces(conv, list(same)):
+            pieces.setdefault(head.file, {}).setdefault(conv, []).append(piece)
+            began.setdefault(piece.key, (head.topology, head.started))
     for by_conv in pieces.values():
         for each in by_conv.values():
             each.sort()
@@ -119,7 +122,7 @@ def outline(sizes: Iterable[Size], heads: Iterable[Head], ends: Iterable[PartEnd
             headers, ended = told[end.file]
             told[end.file] = headers, ended + 1
             closed.append((found.key, found.part))
-    return Outline(before, pieces, frozenset(closed), lines, told)
+    return Outline(before, pieces, frozenset(closed), lines, told, began)
 
 
 def _counted(sizes: Iterable[Size]) -> tuple[dict[tuple[str, int], int], dict[str, int]]:
@@ -131,8 +134,8 @@ def _counted(sizes: Iterable[Size]) -> tuple[dict[tuple[str, int], int], dict[st
     return before, lines
 
 
-def _pieces(conv: str, placed: list[_Placed]) -> Iterable[tuple[str, Piece]]:
-    """The pieces of all conversations of an id, each with its file.
+def _pieces(conv: str, placed: list[_Placed]) -> Iterable[tuple[Head, Piece]]:
+    """The pieces of all conversations of an id, each with its header, those of each in the order of its parts.
 
     A part that stands in several files was copied; the longest file counts, of equal ones the first by name. Several
     recordings may have one id: they are numbered as they began.
@@ -151,9 +154,9 @@ def _pieces(conv: str, placed: list[_Placed]) -> Iterable[tuple[str, Piece]]:
         for each in copies:
             file = named(each.head.file)
             copy = f"{COPY} {part} of '{conv[:QUOTED]}'; the one that counts stands in {best}" if best else ""
-            yield each.head.file, Piece(each.line, key, part, copy)
+            yield each.head, Piece(each.line, key, part, copy)
             if file == best and each.line - last <= SENT_AGAIN:
-                yield each.head.file, Piece(each.line + 1, key, part, "", goes_on=True)
+                yield each.head, Piece(each.line + 1, key, part, "", goes_on=True)
             best, last = best or file, each.line
 
 

@@ -41,6 +41,7 @@ from multilang_cli.audit.store.manifest import (
     states,
 )
 from multilang_cli.audit.store.parquet_files import commented_schema, read_batches, tuples_of, write_batches
+from multilang_cli.audit.store.partitions import BY, parter, with_partitions
 from multilang_cli.audit.store.stored import StoredTables, check_stored, read_pieces, stored_tables
 from multilang_cli.audit.stored_state import Gone, OwnTable, Stored, StoredState
 from multilang_cli.audit.tables import TABLES
@@ -218,7 +219,7 @@ class _Work:
             for beside, more in (rows.write(place) or {}).items():
                 self._write(beside, more)
         elif self._standing.here and name in _LONG:
-            write_rows(rows, place, table)
+            write_rows(rows, place, table, parter(self._spark, table, self._standing.placings(table)))
         else:
             self._save(table, rows, place)
         found = [StoredPiece(folder)]
@@ -235,12 +236,22 @@ class _Work:
         version = max((piece.version for piece in before if piece.version is not None), default=None)
         gone = self._standing.gone.get(table.name, Gone("", frozenset()))
         place = f"{self._folder}/{table.name}"
-        written = write_delta(_commented(table, found), place, self._name, version, gone[:2])
+        written = write_delta(
+            self._parted(table, found), place, self._name, version, gone[:2], partitions=_partitions(table)
+        )
         self.known.add(table, (StoredPiece(table.name, version=written),))
         self._happened.put(None)
 
     def _save(self, table: Table, rows: DataFrame, place: str) -> None:
-        _commented(table, rows).write.mode("error").parquet(place)
+        self._parted(table, rows).write.mode("error").partitionBy(*_partitions(table)).parquet(place)
+
+    def _parted(self, table: Table, rows: DataFrame) -> DataFrame:
+        found = _commented(table, rows)
+        return with_partitions(found, table.placed_by, self._standing.placings(table)) if table.placed_by else found
+
+
+def _partitions(table: Table) -> tuple[str, ...]:
+    return BY if table.placed_by else ()
 
 
 def _commented(table: Table, rows: DataFrame) -> DataFrame:
@@ -269,6 +280,7 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
         at.gone[OUTLINE.name] = Gone("file", frozenset(uri for uri in uris if named(uri) in changed))
     yield {OUTLINE.name: OwnTable(partial(events.write_outline, read)) if at.here else events.outlined(read)}
     outline = events.outline_of(_outline_rows(at, at.known.pieces[OUTLINE.name]))
+    at.placed = events.placings(outline)
     if old:
         before = events.outline_of(known_before)
         fresh = {uri for uri in outline.lines if before.pieces.get(uri) != outline.pieces.get(uri)}
@@ -310,7 +322,7 @@ def _heard(at: StoredState, read: LineSource, outline: Outline) -> dict[str, Dat
 
     def write(folder: str) -> dict[str, FewRows] | None:
         """Write the events; the table spans comes of it."""
-        spans = events.write_events(read, outline, folder)
+        spans = events.write_events(read, outline, folder, parter(at.spark, TABLES["events"], at.placed))
         return {SPANS.name: FewRows(spans, SPANS.ddl)} if counted else None
 
     return {

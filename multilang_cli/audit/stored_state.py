@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.audit.inputs import is_url, named, run_of
 from multilang_cli.audit.runs import RecordedRun, topology_runs
+from multilang_cli.audit.store.partitions import placing
 from multilang_cli.audit.store.stored import StoredTables
 from multilang_cli.transcript.naming import HISTORY
 
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from multilang_cli.audit.columns import Table
     from multilang_cli.audit.inputs import AuditPlan
     from multilang_cli.audit.stages.facts import AuditFacts
     from multilang_cli.audit.stages.whole_files import WholeFile
     from multilang_cli.audit.store.local_rows import FewRows
     from multilang_cli.audit.store.manifest import StoredPiece
+    from multilang_cli.audit.store.partitions import Placing
 
 
 class Gone(NamedTuple):
@@ -57,8 +60,8 @@ class StoredState:
 
     `before`: what earlier audits left. `touched`: the conversations that this one has lines of; None for all. `gone`:
     by table, what its rows take the place of in earlier ones; a table without an entry is made anew as a whole.
-    `damaged`: some lines are in quarantine. `whole`: the files from which conversations can be judged. `groupings`: a
-    digest of those of all fields.
+    `placed`: of each conversation, the topology and when it began. `damaged`: some lines are in quarantine. `whole`:
+    the files from which conversations can be judged. `groupings`: a digest of those of all fields.
     """
 
     def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, before: Stored) -> None:
@@ -69,6 +72,7 @@ class StoredState:
         self.before = before
         self.gone: dict[str, Gone] = {}
         self.touched: frozenset[str] | None = None
+        self.placed: dict[str, Placing] = {}
         self.damaged = False
         self.whole: list[WholeFile] = []
         self.groupings = ""
@@ -87,6 +91,18 @@ class StoredState:
     def who(self) -> DataFrame:
         """Tasks and components that speak."""
         return self.facts.people(self.spark, {conv: run.name for run in self.runs.values() for conv in run.convs})
+
+    def placings(self, table: Table) -> dict[str, Placing]:
+        """Facts that tell the partition of rows of a table, by the value of the column that it is placed by."""
+        if table.placed_by is None or table.placed_by.key == "conv":
+            return self.placed
+        return {run.name: self._placing(run) for run in self.runs.values()}
+
+    def _placing(self, run: RecordedRun) -> Placing:
+        parts = [self.facts.parts[conv][0] for conv in run.convs]
+        began = [part.started for part in parts if part.started is not None]
+        topology = next((part.topology for part in parts if part.topology), "")
+        return placing(topology, min(began, default=None), absolute=run.name not in self.histories)
 
     @property
     def wanted(self) -> frozenset[str]:

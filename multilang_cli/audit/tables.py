@@ -5,7 +5,7 @@ Types are Spark SQL's names. A column that may be null says so in its meaning.
 
 from __future__ import annotations
 
-from multilang_cli.audit.columns import Table, TableColumn
+from multilang_cli.audit.columns import PARTITIONS, PlacedBy, Table, TableColumn
 from multilang_cli.audit.summary_tables import SUMMARY
 
 PLACE = (
@@ -65,6 +65,7 @@ EVENTS = Table(
         *PLACE,
         TableColumn("raw", "binary", "the whole line, as it was written"),
     ),
+    PlacedBy("conv", "t"),
 )
 
 QUARANTINE = Table(
@@ -100,6 +101,7 @@ MARKS = Table(
         ),
         TableColumn("doubt", "int", "0 certain, 1 inferred and checked, 2 guessed"),
     ),
+    PlacedBy("run", "t"),
 )
 
 ROOTS = Table(
@@ -130,6 +132,7 @@ ROOTS = Table(
         TableColumn("open_since", "double", "when it was made"),
         TableColumn("confidence", "string", "certain, high or low: how far the tree was inferred"),
     ),
+    PlacedBy("run", "emitted"),
 )
 
 FILES = Table(
@@ -220,6 +223,7 @@ LEDGER = Table(
             "once, twice, late, never; open: the recording ends sooner; free: a tick; unseen; unknown: a gap",
         ),
     ),
+    PlacedBy("conv", "t"),
 )
 
 TABLES: dict[str, Table] = {
@@ -236,6 +240,7 @@ __all__ = [
     "LEDGER",
     "MARKS",
     "OUTLOOKS",
+    "PARTITIONS",
     "QUARANTINE",
     "ROOTS",
     "SUMMARY",

@@ -14,11 +14,13 @@ from multilang_cli.audit import inputs, pipeline
 from multilang_cli.audit.session import LITTLE, session
 from multilang_cli.audit.store.delta_tables import delta_settings
 from multilang_cli.audit.store.stored import stored_tables
+from multilang_cli.audit.tables import TABLES
 from tests.audit.generator.taps import transcripts
 from tests.audit.generator.trees import EVERYTHING, TreesPlan
 from tests.audit.test_audit_again import lay, rows
 from tests.pages import TWICE, recorded
 
+PARTED = [name for name, table in TABLES.items() if table.placed_by]
 PLAN = TreesPlan(roots=30, weights=EVERYTHING)
 ODD = "it's\\"
 """The end of a file's name, of which SQL would make something else."""
@@ -56,11 +58,13 @@ def main(home: Path) -> None:
     audit(out, "delta")
     audit(home / "parquet", "parquet")
     names = sorted(path.name for path in out.iterdir() if (path / "_delta_log").is_dir())
+    alone = {name: spark.read.format("delta").load(str(out / name)) for name in names}
     found = {
         "stopped": stopped,
         "kept": kept,
         "counted": rows(stored_tables(spark, str(out))),
-        "alone": rows({name: spark.read.format("delta").load(str(out / name)) for name in names}),
+        "alone": rows({name: alone[name].drop("topology", "day") if name in PARTED else alone[name] for name in names}),
+        "partitions": sorted(spark.sql(f"describe detail delta.`{out}/ledger`").collect()[0].partitionColumns),
         "parquet": rows(stored_tables(spark, str(home / "parquet"))),
     }
     sys.stdout.write(json.dumps(found) + "\n")

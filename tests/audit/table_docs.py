@@ -32,7 +32,7 @@ def schemas() -> dict[str, Any]:
 
 
 def _section(table: Table) -> str:
-    rows = "".join(f"| `{column.name}` | {column.type} | {column.meaning} |\n" for column in table.columns)
+    rows = "".join(f"| `{column.name}` | {column.type} | {column.meaning} |\n" for column in table.all_columns)
     return f"### {table.name}\n\n{table.about}\n\n| column | type | meaning |\n| --- | --- | --- |\n{rows}"
 
 

@@ -62,6 +62,7 @@ def test_a_folder_that_grows_has_the_rows_of_one_that_was_whole(tmp_path: Path) 
     assert found["kept"]
     assert found["counted"] == found["parquet"]
     assert {name: found["alone"][name] for name in found["counted"]} == found["counted"]
+    assert found["partitions"] == ["day", "topology"]
 
 
 def test_a_pyspark_that_delta_has_no_package_for_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

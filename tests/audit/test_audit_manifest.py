@@ -11,6 +11,7 @@ import pytest
 
 from multilang_cli.audit.store.manifest import (
     FOLDER,
+    SCHEMA,
     Manifest,
     ManifestError,
     StoredPiece,
@@ -35,10 +36,10 @@ NO_SPARK: Any = None
     "text",
     [
         b"[" * 100_000,
-        b'{"schema":2,"tables":' + b'{"a":' * 100_000,
+        b'{"schema":%d,"tables":' % SCHEMA + b'{"a":' * 100_000,
         b"{}",
         b"[]",
-        b'{"schema":2,"number":"x"}',
+        b'{"schema":%d,"number":"x"}' % SCHEMA,
         b"\xff",
     ],
     ids=["brackets", "deep", "empty", "list", "types", "bytes"],
@@ -141,6 +142,6 @@ def test_a_file_of_a_table_that_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_written_before_files_were_listed_is_read(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir()
-    old = b'{"schema": 2, "number": 1, "tables": {"roots": [{"folder": "roots/1"}]}}'
+    old = b'{"schema": %d, "number": 1, "tables": {"roots": [{"folder": "roots/1"}]}}' % SCHEMA
     (tmp_path / FOLDER / "000001.json").write_bytes(old)
     assert newest(NO_SPARK, str(tmp_path)) == Manifest(number=1, tables={"roots": (StoredPiece("roots/1"),)})

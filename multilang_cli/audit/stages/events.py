@@ -24,6 +24,7 @@ from multilang_cli.audit.stages.lines import BatchTeller
 from multilang_cli.audit.stages.plain_rows import plain_rows
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
 from multilang_cli.audit.store.parquet_files import commented_schema, write_batches
+from multilang_cli.audit.store.partitions import Placing, placing
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, Table, TableColumn
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from multilang_cli.audit.stages.lines import LineSource
+    from multilang_cli.audit.store.partitions import Part
 
 _PLACE = (
     TableColumn("file", "string", "the file's URI"),
@@ -110,10 +112,18 @@ def events(read: LineSource, known: Outline) -> DataFrame:
     return read.through(partial(_event_batches, known=_shared(read.spark, known)), EVENTS.ddl)
 
 
-def write_events(read: LineSource, known: Outline, folder: str) -> Sequence[tuple[Any, ...]]:
-    """Write the same into a folder of this machine. Returns rows of the table spans, several for one place."""
+def write_events(read: LineSource, known: Outline, folder: str, part: Part | None = None) -> Sequence[tuple[Any, ...]]:
+    """Write the same into a folder of this machine. Returns rows of the table spans, several for one place.
+
+    `part`: parts them into partitions.
+    """
     make = partial(_event_batches, known=_shared(read.spark, known))
-    return read.write(make, folder, EVENTS, BatchTeller(SPANS.ddl, spans_of))
+    return read.write(make, folder, EVENTS, BatchTeller(SPANS.ddl, spans_of), part)
+
+
+def placings(known: Outline) -> dict[str, Placing]:
+    """Topology and beginning of each conversation, by its id here."""
+    return {conv: placing(*told) for conv, told in known.began.items()}
 
 
 def quarantine(read: LineSource, known: Outline, of: Collection[str] | None = None) -> DataFrame:
@@ -158,7 +168,7 @@ def tables(read: LineSource) -> LineTables:
 
 def _shared(spark: SparkSession, known: Outline) -> Any:
     """The outline as tasks need it, sent to each process once."""
-    return spark.sparkContext.broadcast(known._replace(lines={}, told={}))
+    return spark.sparkContext.broadcast(known._replace(lines={}, told={}, began={}))
 
 
 # --- on executors ---------------------------------------------------------------------------------------------------

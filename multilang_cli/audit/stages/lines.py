@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from multilang_cli.audit.columns import Table
+    from multilang_cli.audit.store.partitions import Part
 
     Batches = Iterable[pa.RecordBatch]
     BatchMaker = Callable[[Batches], Iterator[pa.RecordBatch]]
@@ -80,11 +81,11 @@ class LineSource(NamedTuple):
         return reduce(lambda one, two: one.unionByName(two), found)
 
     def write(
-        self, make: BatchMaker, folder: str, table: Table, tell: BatchTeller | None = None
+        self, make: BatchMaker, folder: str, table: Table, tell: BatchTeller | None = None, part: Part | None = None
     ) -> Sequence[tuple[Any, ...]]:
         """Write a table that `make` makes into a folder of this machine, in the tasks that read the lines.
 
-        Returns what `tell` has to tell of the batches that were written.
+        `part`: as ``write_passing`` takes it. Returns what `tell` has to tell of the batches that were written.
         """
         make_private(Path(folder))
         place, schema = str(Path(folder).absolute()), commented_schema(table)
@@ -92,13 +93,15 @@ class LineSource(NamedTuple):
         if self.little:
             hidden = self._hiding(make)
             written = (
-                write_passing(hidden(chain.from_iterable(map(_read, pieces))), _part(place, number), schema, "driver")
+                write_passing(
+                    hidden(chain.from_iterable(map(_read, pieces))), _file(place, number), schema, "driver", part
+                )
                 for number, pieces in enumerate(self.tasks or ((),))
             )
             return list(tuples_of(told.tell(chain.from_iterable(written))))
         found = []
         for rows, made in self._sources(make):
-            write = partial(_write_batches, make=made, folder=place, schema=schema, tell=told.tell)
+            write = partial(_write_batches, make=made, folder=place, schema=schema, tell=told.tell, part=part)
             found.append(rows.mapInArrow(write, told.ddl))
         return reduce(lambda one, two: one.unionByName(two), found).collect()
 
@@ -133,8 +136,8 @@ def lines(spark: SparkSession, paths: Sequence[str], secrets: GivenSecrets = NO_
     return LineSource(spark, tasks, tuple(found), secrets, little=not far and bytes_of(here) <= READ_BY_DRIVER)
 
 
-def write_rows(rows: DataFrame, folder: str, table: Table) -> None:
-    """Write rows of Spark's into a folder of this machine, in its tasks, as Arrow.
+def write_rows(rows: DataFrame, folder: str, table: Table, part: Part | None = None) -> None:
+    """Write rows of Spark's into a folder of this machine, in its tasks, as Arrow. `part`: as ``write_passing`` has it.
 
     For many rows that takes a third of what Spark's own writer does, which is called for each value.
     """
@@ -142,7 +145,7 @@ def write_rows(rows: DataFrame, folder: str, table: Table) -> None:
     schema = commented_schema(table)
     make = partial(_of_schema, schema=schema)
     place = str(Path(folder).absolute())
-    write = partial(_write_batches, make=make, folder=place, schema=schema, tell=_nothing)
+    write = partial(_write_batches, make=make, folder=place, schema=schema, tell=_nothing, part=part)
     rows.select(schema.names).mapInArrow(write, _NOTHING).collect()
 
 
@@ -210,16 +213,16 @@ def _read_and_make(
 
 
 def _write_batches(
-    batches: Batches, make: BatchMaker, folder: str, schema: pa.Schema, tell: BatchMaker
+    batches: Batches, make: BatchMaker, folder: str, schema: pa.Schema, tell: BatchMaker, *, part: Part | None
 ) -> Iterator[pa.RecordBatch]:
     task = TaskContext.get()
     assert task is not None  # noqa: S101 (it runs in one)
     # A task that is run again writes the same file again.
-    path = _part(folder, task.partitionId())
-    yield from tell(write_passing(make(batches), path, schema, str(task.taskAttemptId())))
+    path = _file(folder, task.partitionId())
+    yield from tell(write_passing(make(batches), path, schema, str(task.taskAttemptId()), part))
 
 
-def _part(folder: str, number: int) -> Path:
+def _file(folder: str, number: int) -> Path:
     return Path(folder, f"part-{number:05d}.parquet")
 
 

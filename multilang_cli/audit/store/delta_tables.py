@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyspark
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -46,15 +46,23 @@ def read_delta(spark: SparkSession, place: str, version: int) -> DataFrame:
     return spark.read.format("delta").option("versionAsOf", version).load(place)
 
 
-def write_delta(rows: DataFrame, place: str, run: str, before: int | None, gone: tuple[str, Collection[str]]) -> int:
+def write_delta(
+    rows: DataFrame,
+    place: str,
+    run: str,
+    before: int | None,
+    gone: tuple[str, Collection[str]],
+    *,
+    partitions: Sequence[str] = (),
+) -> int:
     """Write what a run made of a table; returns the version that has it.
 
     `before`: the version that the run began with; None for a table that is made anew. `gone`: a column, and which of
-    its values the rows replace; no column for all rows.
+    its values the rows replace; no column for all rows. `partitions`: columns by which rows are parted.
     """
     spark = rows.sparkSession
     column, values = gone
-    writer = rows.write.format("delta").mode("overwrite").option("userMetadata", run)
+    writer = rows.write.format("delta").mode("overwrite").option("userMetadata", run).partitionBy(*partitions)
     if before is None or not column:
         writer.option("overwriteSchema", "true").save(place)
     else:

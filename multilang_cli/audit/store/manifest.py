@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.transcript.given import GivenSecrets
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the tables. One more when a column is added, changed or removed."""
 FOLDER = "_manifest"
 KEPT_MANIFESTS = 2
@@ -164,9 +164,9 @@ def _pieces(manifest: Manifest) -> Iterator[StoredPiece]:
 
 
 def _files(spark: SparkSession, folder: str, piece: StoredPiece) -> list[str]:
-    """Names of the files with rows of a piece, as they are there."""
-    names = _names(spark, f"{folder.rstrip('/')}/{piece.folder}")
-    return sorted(name for name in names if not name.startswith((".", "_")))
+    """Files with rows of a piece, as they are there, named from its folder on."""
+    place = f"{folder.rstrip('/')}/{piece.folder}"
+    return sorted(name for name in _below(spark, place) if not any(part[:1] in "._" for part in name.split("/")))
 
 
 def _with_files(spark: SparkSession, folder: str, piece: StoredPiece) -> StoredPiece:
@@ -300,6 +300,19 @@ def _names(spark: SparkSession, place: str) -> list[str]:
         return [path.name for path in Path(place).glob("*")]
     _, files, path = _hadoop(spark, place)
     return [status.getPath().getName() for status in files.listStatus(path)] if files.exists(path) else []
+
+
+def _below(spark: SparkSession, place: str) -> Iterator[str]:
+    """Names of files in a folder, and in those below it."""
+    if not is_url(place):
+        yield from (path.relative_to(place).as_posix() for path in Path(place).rglob("*") if not path.is_dir())
+        return
+    _, files, path = _hadoop(spark, place)
+    if files.exists(path):
+        start = len(str(files.makeQualified(path).toString())) + 1
+        found = files.listFiles(path, True)
+        while found.hasNext():
+            yield found.next().getPath().toString()[start:]
 
 
 def _text(spark: SparkSession, place: str) -> bytes:

@@ -16,13 +16,16 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.columns import PARTITIONS
 from multilang_cli.audit.store.manifest import ManifestError
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from multilang_cli.audit.columns import Table, TableColumn
     from multilang_cli.audit.store.manifest import StoredPiece
+    from multilang_cli.audit.store.partitions import Part
 
 ROW_GROUP_BYTES = 64 * 1024 * 1024
 """Bytes of rows that become one row group, about: so many are kept until they are written."""
@@ -30,6 +33,7 @@ _SPARKS = b"org.apache.spark.sql.parquet.row.metadata"
 """Where Spark finds what it wrote of columns, their comments too."""
 _UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
 """Errors of files that no audit has written so, or that were damaged since."""
+_OF_PARTITION = tuple(f"{column.name}=" for column in PARTITIONS)
 _LONGEST_REASON = 300
 """Characters of such an error that are told."""
 _SPELT = {"bigint": "long", "int": "integer"}
@@ -59,38 +63,79 @@ def _spark_type(spelt: str) -> Any:
 
 
 def write_passing(
-    batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema, own: str
+    batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema, own: str, part: Part | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Hand batches on, and write them into a file that is there when all were, or not at all.
 
-    `own`: a word that no other task has which may be writing this file too.
+    `own`: a word that no other task has which may be writing this file too. `part`: parts batches; each piece goes into
+    a file of that name in a folder of its own beside `path`, and if there is none no file is written.
     """
-    part = path.with_name(f".{path.name}.{own}")
+    files = _PartedFiles(path, schema, own)
     try:
-        yield from _written(batches, part, schema)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _written(batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    repeated = [name for name in schema.names if name not in _UNIQUE]
-    with pq.ParquetWriter(path, schema, use_dictionary=repeated, write_statistics=repeated) as file:
-        kept: list[pa.RecordBatch] = []
-        size = 0
+        if part is None:
+            files.open("")
         for batch in batches:
-            kept.append(batch)
-            size += batch.nbytes
-            if size >= ROW_GROUP_BYTES:
-                _group(file, kept, schema)
-                kept, size = [], 0
+            for folder, piece in part(batch) if part else (("", batch),):
+                files.add(folder, piece)
             yield batch
-        _group(file, kept, schema)
+        files.publish()
+    finally:
+        files.close()
 
 
-def _group(file: pq.ParquetWriter, batches: list[pa.RecordBatch], schema: pa.Schema) -> None:
-    if batches:
-        file.write_table(pa.Table.from_batches([batch.replace_schema_metadata(schema.metadata) for batch in batches]))
+class _PartedFiles:
+    """Files of one name in several folders, each written beside its place until all are whole."""
+
+    def __init__(self, path: Path, schema: pa.Schema, own: str) -> None:
+        self._path = path
+        self._schema = schema
+        self._own = own
+        self._files: dict[str, pq.ParquetWriter] = {}
+        self._kept: dict[str, list[pa.RecordBatch]] = {}
+        self._size = 0
+
+    def open(self, folder: str) -> None:
+        """Begin the file of a folder."""
+        path = self._hidden(folder)
+        make_private(path.parent)
+        repeated = [name for name in self._schema.names if name not in _UNIQUE]
+        self._files[folder] = pq.ParquetWriter(path, self._schema, use_dictionary=repeated, write_statistics=repeated)
+
+    def add(self, folder: str, batch: pa.RecordBatch) -> None:
+        """Add rows to the file of a folder."""
+        self._kept.setdefault(folder, []).append(batch.replace_schema_metadata(self._schema.metadata))
+        self._size += batch.nbytes
+        if self._size >= ROW_GROUP_BYTES:
+            self._write()
+
+    def publish(self) -> None:
+        """Give all files their names."""
+        self._write()
+        for folder, file in self._files.items():
+            file.close()
+            self._hidden(folder).replace(self._place(folder))
+
+    def close(self) -> None:
+        """Remove what was not published."""
+        for folder, file in self._files.items():
+            file.close()
+            self._hidden(folder).unlink(missing_ok=True)
+
+    def _write(self) -> None:
+        """Write what is kept, a row group a file."""
+        for folder, batches in self._kept.items():
+            if folder not in self._files:
+                self.open(folder)
+            self._files[folder].write_table(pa.Table.from_batches(batches))
+        self._kept.clear()
+        self._size = 0
+
+    def _place(self, folder: str) -> Path:
+        return self._path.parent / folder / self._path.name
+
+    def _hidden(self, folder: str) -> Path:
+        path = self._place(folder)
+        return path.with_name(f".{path.name}.{self._own}")
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], folder: str, schema: pa.Schema) -> None:
@@ -108,9 +153,7 @@ def check_files(folder: str, pieces: Iterable[StoredPiece], columns: Sequence[Ta
     for piece in pieces:
         if piece.version is not None:
             continue
-        for path in Path(folder, piece.folder).glob("*"):
-            if path.name.startswith((".", "_")):
-                continue
+        for path in listed(Path(folder, piece.folder)):
             if not path.is_file():
                 raise _unreadable(path, "it is no file")
             try:
@@ -119,6 +162,17 @@ def check_files(folder: str, pieces: Iterable[StoredPiece], columns: Sequence[Ta
                 raise _unreadable(path, error) from None
             if missing:
                 raise _unreadable(path, f"it lacks the column {min(missing)}")
+
+
+def listed(folder: Path) -> Iterator[Path]:
+    """Files, and what should be one, in a folder and in those of its partitions, that readers of Parquet look at."""
+    for path in folder.glob("*"):
+        if path.name.startswith((".", "_")):
+            continue
+        if path.is_dir() and not path.is_symlink() and path.name.startswith(_OF_PARTITION):
+            yield from listed(path)
+        else:
+            yield path
 
 
 def _unreadable(path: Path | str, why: object) -> ManifestError:

@@ -73,6 +73,10 @@ class StoredTables(dict[str, "DataFrame"]):
         self.pieces[table.name] = pieces
         self[table.name] = read_pieces(self._spark, self._folder, pieces, table.commented_ddl)
 
+    def partitioned(self, name: str) -> DataFrame:
+        """A table with the columns of its partitions."""
+        return read_partitioned(self._spark, self._folder, self.pieces[name], TABLES[name])
+
     def only(self, name: str, column: str, values: Collection[str]) -> DataFrame:
         """Rows of a table that have one of these values, read from the folders alone that may have some."""
         wanted = frozenset(values)
@@ -195,19 +199,43 @@ def stored_tables(spark: SparkSession, folder: str) -> StoredTables:
 
 def read_pieces(spark: SparkSession, folder: str, pieces: Iterable[StoredPiece], ddl: str) -> DataFrame:
     """The rows of a table's pieces, less what later ones replaced: those that are whole in one scan."""
+    nothing = spark.createDataFrame([], ddl)
     whole: list[str] = []
     found: list[DataFrame] = []
     for piece in pieces:
         place = f"{folder.rstrip('/')}/{piece.folder}"
-        if piece.version is None and not piece.gone:
+        if piece.version is not None:
+            found.append(_less(read_delta(spark, place, piece.version).select(nothing.columns), piece))
+        elif piece.gone:
+            found.append(_less(_scanned(spark, ddl, place), piece))
+        else:
             whole.append(place)
-            continue
-        version = piece.version
-        rows = spark.read.schema(ddl).parquet(place) if version is None else read_delta(spark, place, version)
-        if piece.gone:
-            gone = F.broadcast(local_rows(spark, [(value,) for value in piece.gone], f"{piece.column} string"))
-            rows = rows.join(gone, piece.column, "left_anti").select(rows.columns)
-        found.append(rows)
     if whole:
-        found.append(spark.read.schema(ddl).parquet(*whole))
-    return reduce(DataFrame.unionByName, found) if found else spark.createDataFrame([], ddl)
+        found.append(_scanned(spark, ddl, *whole))
+    return reduce(DataFrame.unionByName, found) if found else nothing
+
+
+def _scanned(spark: SparkSession, ddl: str, *places: str) -> DataFrame:
+    """The rows of folders and of the partitions below: what these are called is not looked at."""
+    return spark.read.schema(ddl).option("recursiveFileLookup", "true").parquet(*places)
+
+
+def _less(rows: DataFrame, piece: StoredPiece) -> DataFrame:
+    """Rows, less those of the piece that later ones replaced."""
+    if not piece.gone:
+        return rows
+    gone = F.broadcast(local_rows(rows.sparkSession, [(value,) for value in piece.gone], f"{piece.column} string"))
+    return rows.join(gone, piece.column, "left_anti").select(rows.columns)
+
+
+def read_partitioned(spark: SparkSession, folder: str, pieces: Iterable[StoredPiece], table: Table) -> DataFrame:
+    """The same with the columns of its partitions, where it has some: who asks for a day reads no other."""
+    found: list[DataFrame] = []
+    for piece in pieces:
+        place = f"{folder.rstrip('/')}/{piece.folder}"
+        read = spark.read.schema(table.partitioned_ddl)
+        found.append(
+            _less(read.parquet(place) if piece.version is None else read_delta(spark, place, piece.version), piece)
+        )
+    nothing = spark.createDataFrame([], table.partitioned_ddl)
+    return reduce(DataFrame.unionByName, found) if found else nothing

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit.inputs import here, is_url
 from multilang_cli.audit.store.manifest import ManifestError, newest
-from multilang_cli.audit.tables import TABLES
+from multilang_cli.audit.store.parquet_files import listed
+from multilang_cli.audit.tables import PARTITIONS, TABLES
 from multilang_cli.terminal.exits import ExitCode
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def views(spark: SparkSession, folder: str) -> tuple[str, ...]:
     from multilang_cli.audit.store.stored import stored_tables  # noqa: PLC0415 (needs Spark)
 
     known = stored_tables(spark, folder)
-    for name, table in known.items():
-        table.createOrReplaceTempView(name)
+    for name in known:
+        known.partitioned(name).createOrReplaceTempView(name)
     return tuple(known)
 
 
@@ -56,21 +57,24 @@ def view_sql(folder: str) -> str:
 def _view(table: Table, folder: str, pieces: Iterable[StoredPiece]) -> str:
     rows = list(_selects(table, Path(folder).absolute(), pieces)) or [_empty(table)]
     told = "".join(
-        f"comment on column {table.name}.{_name(column.name)} is {_text(column.meaning)};\n" for column in table.columns
+        f"comment on column {table.name}.{_name(column.name)} is {_text(column.meaning)};\n"
+        for column in table.all_columns
     )
     union = "\nunion all\n".join(rows)
     return f"create or replace view {table.name} as\n{union};\n{told}"
 
 
 def _selects(table: Table, folder: Path, pieces: Iterable[StoredPiece]) -> Iterator[str]:
-    columns = ", ".join(_name(column.name) for column in table.columns)
+    columns = ", ".join(_name(column.name) for column in table.all_columns)
+    types = ", ".join(f"{_text(column.name)}: {_type(column.type)}" for column in PARTITIONS)
+    parted = f", hive_partitioning = true, hive_types = {{{types}}}" if table.placed_by else ""
     for piece in pieces:
         # A piece without a row may have no file.
-        files = sorted(path for path in (folder / piece.folder).glob("*.parquet") if not path.name.startswith("."))
+        files = sorted(path for path in listed(folder / piece.folder) if path.suffix == ".parquet")
         if not files:
             continue
-        listed = ", ".join(_text(str(path)) for path in files)
-        select = f"select {columns} from read_parquet([{listed}])"  # noqa: S608 (names of ours, texts are quoted)
+        quoted = ", ".join(_text(str(path)) for path in files)
+        select = f"select {columns} from read_parquet([{quoted}]{parted})"  # noqa: S608 (names of ours, texts are quoted)
         if piece.gone:
             name, gone = _name(piece.column), ", ".join(map(_text, piece.gone))
             select += f" where {name} is null or {name} not in ({gone})"
@@ -78,7 +82,7 @@ def _selects(table: Table, folder: Path, pieces: Iterable[StoredPiece]) -> Itera
 
 
 def _empty(table: Table) -> str:
-    nothing = ", ".join(f"cast(null as {_type(column.type)}) as {_name(column.name)}" for column in table.columns)
+    nothing = ", ".join(f"cast(null as {_type(column.type)}) as {_name(column.name)}" for column in table.all_columns)
     return f"select {nothing} where false"
 
 
