@@ -22,8 +22,10 @@ from tests.audit.generator.trees import HEALTHY, TreesPlan
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SIZES = {2_000: 15.0, 47_000: 30.0}
+SIZES = {2_000: 15.0, 47_000: 30.0, 470_000: 240.0}
 """Roots, and the seconds in which their recordings are to be audited."""
+CLUSTER, IN_CLUSTER, CLUSTER_ROOTS = "local-cluster[2,1,1024]", 1.3, 47_000
+"""A cluster on this machine, how many times as long it may take but for its start, and with how many roots."""
 FIRST = 500
 """Roots of the audits that come first."""
 WRITTEN = 60.0
@@ -35,7 +37,7 @@ LOST = 1
 _DUCKDB = (Path(__file__).parent / "audit_whole.sql").read_text(encoding="utf-8")
 _EMPTY = (
     "from multilang_cli.audit.session import session\n"
-    "spark = session('local[2]', size={})\n"
+    "spark = session({!r}, size={})\n"
     "spark.range(1000).selectExpr('sum(id)').collect()\n"
     "spark.stop()\n"
 )
@@ -57,7 +59,7 @@ def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
     env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
     made(folder / "first", FIRST)
     for _ in range(2):
-        _ran(_audit(folder / "first", folder / "first-tables"), env, well=LOST)
+        _ran(_audit(folder / "first", folder / "first-tables", "local[2]"), env, well=LOST)
     _await_archive(folder / "cache" / "mlcheck")
     for roots, limit in SIZES.items():
         if roots * EVENTS > most * 1.1:
@@ -65,9 +67,7 @@ def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
         place = folder / f"recordings-{roots}"
         lines = made(place, roots)
         size = sum(file.stat().st_size for file in place.iterdir())
-        empty = _ran([sys.executable, "-c", _EMPTY.format(size)], env)
-        whole = _ran(_audit(place, folder / f"tables-{roots}"), env, well=LOST)
-        above = Taken(whole.seconds - empty.seconds, whole.cpu - empty.cpu)
+        empty, above = _above(place, size, "local[2]", env)
         duck = _duckdb(place)
         what = f"recordings to all tables, {lines:,} lines"
         found += [_figure(what, above, "its limit", limit, goal=1.0), _figure(what, above, "duckdb", duck, goal=None)]
@@ -75,7 +75,18 @@ def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
             f"{lines:,} lines: {above.seconds:.1f} s above an empty session of {empty.seconds:.1f} s,"
             f" {above.cpu:.1f} s of CPU above its {empty.cpu:.1f} s; load {os.getloadavg()[0]:.1f}"
         )
+        if roots == CLUSTER_ROOTS:
+            empty, there = _above(place, size, CLUSTER, env)
+            found.append(_figure(f"the same, {CLUSTER}", there, "local[2]", above.seconds, goal=IN_CLUSTER))
+            notes.append(f"{CLUSTER}: {there.seconds:.1f} s above an empty session of {empty.seconds:.1f} s")
     return found, notes
+
+
+def _above(place: Path, size: int, master: str, env: Mapping[str, str]) -> tuple[Taken, Taken]:
+    """An empty session with one job, and what an audit takes above it."""
+    empty = _ran([sys.executable, "-c", _EMPTY.format(master, size)], env)
+    whole = _ran(_audit(place, place.with_name(f"{place.name}-tables"), master), env, well=LOST)
+    return empty, Taken(whole.seconds - empty.seconds, whole.cpu - empty.cpu)
 
 
 def _await_archive(cache: Path) -> None:
@@ -105,9 +116,9 @@ def _figure(what: str, above: Taken, than: str, reference: float, *, goal: float
     )  # fmt: skip
 
 
-def _audit(place: Path, tables: Path) -> list[str]:
+def _audit(place: Path, tables: Path, master: str) -> list[str]:
     mlcheck = str(Path(sys.executable).parent / "mlcheck")
-    return [mlcheck, "audit", "run", str(place), "-o", str(tables), "--overwrite", "--master", "local[2]"]
+    return [mlcheck, "audit", "run", str(place), "-o", str(tables), "--overwrite", "--master", master]
 
 
 def _ran(command: Sequence[str], env: Mapping[str, str], *, well: int = 0) -> Taken:
