@@ -63,18 +63,21 @@ def load_causes() -> tuple[KnownCause, ...]:
 
 def read_cause(path: Path) -> KnownCause:
     """One file of a cause, whose name is its id. Raises CatalogueError."""
-    cause = read_as(path, "cause", KnownCause, _with_facts)
+    cause = read_as(path, "cause", KnownCause, _spelt_out)
     if cause.id != path.stem:
         raise CatalogueError(f"{path}: the id is {cause.id!r}, not the file's name")
     return cause
 
 
-def _with_facts(cause: dict[str, Any]) -> dict[str, Any]:
-    """A cause as it is written, with the facts that a signature asks for in a table: the values that fit, by name."""
-    return {**cause, "when": [_apart(signature) for signature in cause["when"]]}
+def _spelt_out(cause: dict[str, Any]) -> dict[str, Any]:
+    """A cause as it is written, with the suspects of each language by itself, and the facts of signatures apart."""
+    shared = cause.get("suspects", {}).items()
+    suspects = {language: patterns for languages, patterns in shared for language in languages.split(", ")}
+    return {**cause, "suspects": suspects, "when": [_apart(signature) for signature in cause["when"]]}
 
 
 def _apart(signature: dict[str, Any]) -> dict[str, Any]:
+    """A signature with the facts that it asks for in a table: the values that fit, by name."""
     fields = {key: each for key, each in signature.items() if key in Signature.__struct_fields__}
     facts = {key: each if isinstance(each, list) else [each] for key, each in signature.items() if key not in fields}
     return {**fields, "facts": facts}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.catalogue.loader import load_causes, load_tracebacks
+from multilang_cli.catalogue.loader import load_causes, load_tracebacks, plain
+from multilang_cli.catalogue.locate import data_path
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.origin import only_line, only_line_with, origin_of
 
@@ -74,6 +75,13 @@ def test_each_pattern_of_a_suspect_can_be_looked_for() -> None:
     assert len(patterns) > 400
     nothing = {"bolt": ["", "# nothing of the kind"]}
     assert [(cause, pattern) for cause, pattern in patterns if only_line_with(pattern, nothing)] == []
+
+
+def test_a_language_has_its_suspects_in_one_place_of_a_cause() -> None:
+    for cause in load_causes():
+        written = plain(data_path("conformance", "causes", f"{cause.id}.yaml")).get("suspects", {})
+        languages = [language for several in written for language in several.split(", ")]
+        assert sorted(languages) == sorted(cause.suspects), cause.id
 
 
 def test_a_suspect_is_looked_for_in_all_of_a_line_and_nowhere_behind_it() -> None:
