@@ -29,13 +29,10 @@ def declare_given(command: str, values: dict[str, Any], *, configured: bool) -> 
 
 
 def _heed_file() -> None:
-    from multilang_cli.subject.config import ConfigError, declared_secret, find  # noqa: PLC0415 (slow to import)
+    from multilang_cli.subject.config import declared_secret, find  # noqa: PLC0415 (slow to import)
 
-    try:
-        path = find(Path.cwd())
-        found = declared_secret(path) if path is not None else {}
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    path = find(Path.cwd())
+    found = declared_secret(path) if path is not None else {}
     for key, expressions in found.items():
         for each in expressions:
             _heed(f"{path}: {NAME}.{key} {each[:60]!r}", **{key: [each]})

@@ -36,13 +36,10 @@ def configuration_given(flags: ConfigurationFlags) -> int:
     """Show the settings that hold here; returns the exit code. Raises CommandError."""
     if flags.layout not in FORMATS:
         raise CommandError(f"--format {flags.layout!r}: it is one of {', '.join(FORMATS)}")
-    try:
-        config = config_file.load(config_file.find(Path.cwd()))
-        chosen = config.components if flags.component is None else (config.component(flags.component),)
-        tables = {"settings": settings_of(config, os.environ)}
-        components = {each.name: settings_of_component(config, each) for each in chosen}
-    except config_file.ConfigError as error:
-        raise CommandError(str(error)) from None
+    config = config_file.load(config_file.find(Path.cwd()))
+    chosen = config.components if flags.component is None else (config.component(flags.component),)
+    tables = {"settings": settings_of(config, os.environ)}
+    components = {each.name: settings_of_component(config, each) for each in chosen}
     if flags.as_json or flags.layout == "json":
         write_json(
             {

@@ -10,7 +10,7 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rules, load_versions
 from multilang_cli.catalogue.standing import standing_of
 from multilang_cli.catalogue.written import load_sentences
-from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.exits import ExitCode
 from multilang_cli.terminal.output import remark, write
 from multilang_cli.terminal.table import in_columns, screen_width
 
@@ -95,14 +95,10 @@ def schemas_given(flags: ListFlags) -> int:
 
 def kills_given(flags: KillsFlags) -> int:
     """List the mutants that each case kills, in the order of the cases. Raises CommandError."""
-    from multilang_cli.subject.config import ConfigError  # noqa: PLC0415 (slow to import)
-    from multilang_cli.suite.cases import kills as killing  # noqa: PLC0415
+    from multilang_cli.suite.cases import kills as killing  # noqa: PLC0415 (slow to import)
     from multilang_cli.suite.cases.case import load_cases  # noqa: PLC0415
 
-    try:
-        claims = list(killing.claimed())
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    claims = list(killing.claimed())
     known = {kill.case for kill in claims}
     shown = [kill for kill in killing.seen() if flags.whole or kill.case not in known]
     places = {case.id: place for place, case in enumerate([*load_cases(), *load_cases("library")])}

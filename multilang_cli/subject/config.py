@@ -15,6 +15,7 @@ from multilang_cli.protocol.words.shortening import ends
 from multilang_cli.subject import toml_lines
 from multilang_cli.subject.options import Component
 from multilang_cli.subject.samples import misdeclared
+from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.transcript.secrets import declare
 
@@ -28,7 +29,7 @@ PYPROJECT = "pyproject.toml"
 _SHOWN_OF_REASON = 160
 
 
-class ConfigError(ValueError):
+class ConfigError(CommandError):
     """A configuration that can't be used: the message names the file, the line where known, and the key path."""
 
 

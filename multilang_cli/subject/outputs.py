@@ -13,7 +13,6 @@ from multilang_cli.reports.escape import escape_json
 from multilang_cli.reports.formats.registry import STDOUT, ReportError, parse_reports, write_report
 from multilang_cli.reports.page import make_console
 from multilang_cli.reports.verdict import word_of
-from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.settings import color
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import stdout_may_close, write
@@ -32,10 +31,7 @@ if TYPE_CHECKING:
 
 def console_of(flag: str | None) -> Console:
     """The console on stdout, coloured as the flag, the environment or the terminal says. Raises CommandError."""
-    try:
-        return make_console(sys.stdout, color(flag, os.environ))
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    return make_console(sys.stdout, color(flag, os.environ))
 
 
 def write_json(value: Any) -> None:

@@ -23,13 +23,13 @@ from multilang_cli.subject.outputs import checked_reports, console_of, write_jso
 from multilang_cli.subject.settings import Flags, check_gate
 from multilang_cli.subject.storms import played_storms, required_storms
 from multilang_cli.subject.testee import prepare, read_testee
-from multilang_cli.suite.cases.case import CaseError, load_cases
+from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.cases.selection import SelectionError, fitting, matching
 from multilang_cli.suite.dry_run import dry_run_of, show_plan
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.progress import Pace, telling
 from multilang_cli.suite.runner.retaking import with_near_samples, with_taken
-from multilang_cli.suite.runner.suite_run import RecordError, available_for, for_part, not_run
+from multilang_cli.suite.runner.suite_run import available_for, for_part, not_run
 from multilang_cli.suite.runner.versions import run_versions
 from multilang_cli.suite.verdict import known_failures
 from multilang_cli.terminal.exits import CommandError, ExitCode, worst
@@ -75,20 +75,17 @@ def run_given(flags: RunFlags) -> int:
                 raise CommandError(f"--{flag} {value!a}: this is not UTF-8, so it can't be said in JSON")
     console = console_of(flags.color)
     reports = checked_reports(flags.reports)
-    try:
-        chosen = all_declared(flags)
-        options = chosen[0].options
-        check_gate(flags, tuple(each.component for each in chosen))
-        if options.suites:
-            load_cases("component", options.suites)
-        _prepare(flags, dry_run=flags.dry_run)
-        played = _that_have_cases(chosen) if flags.testees else chosen
-        storms = played_storms(options.storm)
-        rulebook = load_rulebook(storms[0] if len(storms) == 1 else "")
-        required = required_storms(options.storm_required, [storm or rulebook.newest.id for storm in storms])
-        todo = [_versions_of(each, rulebook, storms, alone=len(played) == 1) for each in played]
-    except (ConfigError, CaseError) as error:
-        raise CommandError(str(error)) from None
+    chosen = all_declared(flags)
+    options = chosen[0].options
+    check_gate(flags, tuple(each.component for each in chosen))
+    if options.suites:
+        load_cases("component", options.suites)
+    _prepare(flags, dry_run=flags.dry_run)
+    played = _that_have_cases(chosen) if flags.testees else chosen
+    storms = played_storms(options.storm)
+    rulebook = load_rulebook(storms[0] if len(storms) == 1 else "")
+    required = required_storms(options.storm_required, [storm or rulebook.newest.id for storm in storms])
+    todo = [_versions_of(each, rulebook, storms, alone=len(played) == 1) for each in played]
     checks = _Checks(flags, console, rulebook, reports, required)
     if flags.dry_run:
         return checks.plan(todo)
@@ -129,10 +126,7 @@ def _that_have_cases(chosen: list[Declared]) -> list[Declared]:
     options = chosen[0].options
     parts = [(each, each.component) for each in chosen]
     ids = {case.id for _, part in parts for case in fitting(available_for(part, options.suites), part.kind)}
-    try:
-        matching(sorted(ids), options.include, options.exclude, "case", "cases")
-    except SelectionError as error:
-        raise CommandError(str(error), ExitCode.NOTHING_SELECTED) from None
+    matching(sorted(ids), options.include, options.exclude, "case", "cases")
     return [
         msgspec.structs.replace(each, options=own)
         for each, part in parts
@@ -171,7 +165,7 @@ class _Checks(NamedTuple):
         component = versions[0].component
         try:
             results, shown = self._run(versions), True
-        except (LaunchError, SelectionError, RecordError, ConfigError, CommandError, KeyboardInterrupt) as error:
+        except (LaunchError, CommandError, KeyboardInterrupt) as error:
             why, code = _why_not(error)
             met = error.met if isinstance(error, UnknownKindError) else ()
             stopped = versions[:1] if code == ExitCode.INTERRUPTED else versions
@@ -247,12 +241,9 @@ class _Checks(NamedTuple):
                 render_pretty(results[0], self.rulebook, self.console)
 
 
-def _why_not(error: BaseException) -> tuple[str, ExitCode]:
+def _why_not(error: LaunchError | CommandError | KeyboardInterrupt) -> tuple[str, ExitCode]:
     """The reason why no case was played, and its exit code."""
-    if isinstance(error, LaunchError):
-        error = not_started(error)
     if isinstance(error, KeyboardInterrupt):
         return "interrupted; there is no case to report", ExitCode.INTERRUPTED
-    if isinstance(error, CommandError):
-        return error.message, error.code
-    return str(error), ExitCode.NOTHING_SELECTED if isinstance(error, SelectionError) else ExitCode.MISUSE
+    told = not_started(error) if isinstance(error, LaunchError) else error
+    return told.message, told.code

@@ -64,9 +64,9 @@ def matrix_given(flags: MatrixFlags) -> int:
         matrix = _played(testees, options, rulebook, folder, brief=flags.brief)
         matrix = matrix if old is None else matrix.added_to(old)
         write_matrix(matrix, folder, brief=flags.brief)
-    except SelectionError as error:
-        raise CommandError(f"matrix: {error}", ExitCode.NOTHING_SELECTED) from None
-    except (ConfigError, CaseError, RecordError, ReportError) as error:
+    except (ConfigError, CaseError, RecordError, SelectionError) as error:
+        raise CommandError(f"matrix: {error}", error.code) from None
+    except ReportError as error:
         raise CommandError(f"matrix: {error}") from None
     except OSError as error:
         raise CommandError(f"matrix: {error.filename or folder}: {error.strerror}.") from None

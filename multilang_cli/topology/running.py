@@ -22,6 +22,7 @@ from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
 from multilang_cli.subject.source.sources import lines_of, source_of
+from multilang_cli.terminal.exits import CommandError
 from multilang_cli.topology.blame import stories
 from multilang_cli.topology.checkers.judge import Judge
 from multilang_cli.topology.engine.engine import Engine
@@ -69,7 +70,7 @@ RESULT = "result.json"
 _PARTS = {"transcripts": "*.ndjson", "stderr": "*.txt"}
 
 
-class FolderError(ValueError):
+class FolderError(CommandError):
     """The folder of a run can't be used: the message says why."""
 
 

@@ -18,7 +18,7 @@ from multilang_cli.audit.store.manifest import FOLDER, ManifestError, format_bef
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.formats.registry import STDOUT, Report, ReportError, put
 from multilang_cli.reports.page import Page
-from multilang_cli.subject.config import ConfigError, find, load
+from multilang_cli.subject.config import find, load
 from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -146,10 +146,7 @@ def _found(names: Sequence[str], spark: SparkSession | None) -> Inputs:
 
 
 def _limits() -> dict[str, int]:
-    try:
-        limits: dict[str, int] = load(find(Path.cwd())).settings.get("audit", {})
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    limits: dict[str, int] = load(find(Path.cwd())).settings.get("audit", {})
     return limits
 
 

@@ -11,9 +11,10 @@ from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import CatalogueError, plain, problems
 from multilang_cli.catalogue.once import once
 from multilang_cli.protocol.words.verdicts import Clause, Level
+from multilang_cli.terminal.exits import CommandError
 
 
-class CaseError(ValueError):
+class CaseError(CommandError):
     """A case file that can't be used: the message names the file, the key path and the line where known."""
 
 

@@ -6,6 +6,8 @@ import fnmatch
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from multilang_cli.terminal.exits import CommandError, ExitCode
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -15,8 +17,11 @@ _NEAR_ENOUGH = 0.3
 """How alike an id must be to be offered: low, since patterns are often a part of one."""
 
 
-class SelectionError(ValueError):
+class SelectionError(CommandError):
     """Nothing is selected, or a pattern matches nothing: the message names the nearest id."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, ExitCode.NOTHING_SELECTED)
 
 
 def fitting(cases: Iterable[Case], kind: str) -> list[Case]:

@@ -61,8 +61,6 @@ def host_given(flags: HostFlags) -> int:
     except LaunchError as error:
         hint = f" To help: {error.hint}." if error.hint else ""
         raise CommandError(f"host: {error.message}{hint}", ExitCode.NO_FIRST_MESSAGE) from None
-    except SelectionError as error:
-        raise CommandError(f"host: {error}", ExitCode.NOTHING_SELECTED) from None
-    except (ConfigError, RecordError) as error:
-        raise CommandError(f"host: {error}") from None
+    except (ConfigError, RecordError, SelectionError) as error:
+        raise CommandError(f"host: {error}", error.code) from None
     return tell_result(result, rulebook, reports, console, quiet=flags.quiet)

@@ -28,6 +28,7 @@ from multilang_cli.suite.runner.playing import Progress, Run
 from multilang_cli.suite.steps.ticks import told, with_ticks
 from multilang_cli.suite.verdict import known_failures
 from multilang_cli.suite.verdict.baseline import Baseline
+from multilang_cli.terminal.exits import CommandError
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import SubjectResult
 
 
-class RecordError(ValueError):
+class RecordError(CommandError):
     """The directory for transcripts can't be used: the message says why."""
 
 

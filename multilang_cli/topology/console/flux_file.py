@@ -10,15 +10,14 @@ import msgspec
 
 from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.protocol.words.verdicts import ACKERS
-from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.flag_values import conf_value, pair
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.topology.declaring import components_of
 from multilang_cli.topology.flux import FluxError, NeedsJavaError, read_flux, read_properties
-from multilang_cli.topology.java.program import JavaHostError, fetched
+from multilang_cli.topology.java.program import fetched
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
 from multilang_cli.topology.java.services import is_no_part_of_storm, missing
-from multilang_cli.topology.streamparse.project import ProjectError, read_project
+from multilang_cli.topology.streamparse.project import read_project
 from multilang_cli.transcript.secrets import declare
 
 if TYPE_CHECKING:
@@ -51,16 +50,13 @@ def read_file(flags: FluxFlags, storm: str) -> FluxFile:
     """Read the file that is named. `storm`: a version's id. Raises CommandError."""
     if bool(flags.flux) == bool(flags.streamparse):
         raise CommandError("give a Flux file, or --streamparse DIR.")
-    try:
-        known = _known(flags.filters)
-        known |= dict(pair("--property", each, "K=V") for each in flags.properties)
-        over = dict(map(conf_value, flags.conf)) | ({} if flags.ackers is None else {ACKERS: flags.ackers})
-        if flags.streamparse:
-            found = read_project(flags.streamparse, storm, over)
-        else:
-            found = _read(flags, storm, known if flags.filters or flags.properties else None, over)
-    except (ConfigError, FluxError, JavaHostError, ProjectError) as error:
-        raise CommandError(str(error)) from None
+    known = _known(flags.filters)
+    known |= dict(pair("--property", each, "K=V") for each in flags.properties)
+    over = dict(map(conf_value, flags.conf)) | ({} if flags.ackers is None else {ACKERS: flags.ackers})
+    if flags.streamparse:
+        found = read_project(flags.streamparse, storm, over)
+    else:
+        found = _read(flags, storm, known if flags.filters or flags.properties else None, over)
     declare([found.topology.conf, os.environ])
     for component in found.topology.components.values():
         declare([component.conf, component.env], component.command)

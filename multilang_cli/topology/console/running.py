@@ -30,7 +30,7 @@ from multilang_cli.topology.faults.plan import FaultError, plan_faults
 from multilang_cli.topology.faults.plan_file import read_plan
 from multilang_cli.topology.model import GUARANTEE, GUARANTEES
 from multilang_cli.topology.page import sections_of
-from multilang_cli.topology.running import FolderError, prepare, run_topology
+from multilang_cli.topology.running import prepare, run_topology
 from multilang_cli.topology.tasks import MAX_PARALLELISM, lay_out
 from multilang_cli.transcript.naming import fit_for_a_file
 
@@ -152,8 +152,6 @@ def _played(given: TopologyOptions, setup: Setup) -> TopologyRun:
         hint = f" {error.hint[0].upper()}{error.hint[1:]}" if error.hint else ""
         code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
         raise CommandError(f"{error.message}{hint}", code) from None
-    except FolderError as error:
-        raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(
             f"the run can't be written to {setup.folder}: {error.strerror or error} (--record DIR)"
@@ -186,10 +184,7 @@ def _late(text: str) -> LatePolicy:
 
 
 def _set_up(given: TopologyOptions, read: FluxFile, version: StormVersion, rulebook: Rulebook, folder: Path) -> Setup:
-    try:
-        prepare(folder)
-    except FolderError as error:
-        raise CommandError(str(error)) from None
+    prepare(folder)
     try:
         dice = random.Random(given.seed)  # noqa: S311 (one seed is one plan)
         wanted = _wanted(given.faults, read.topology.name)

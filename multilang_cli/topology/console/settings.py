@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.subject import config as config_file
-from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.settings import Flags, run_options
 from multilang_cli.subject.storms import played_storms
-from multilang_cli.terminal.exits import CommandError
 from multilang_cli.topology.flux import FluxFile
 from multilang_cli.topology.model import GUARANTEE, UNANCHORED, Location, Notice
 
@@ -64,11 +62,8 @@ class TopologySettings(msgspec.Struct, frozen=True):
 
 def topology_settings(environ: Mapping[str, str] = os.environ) -> TopologySettings:
     """Read what environment and configuration file say for topologies. Raises CommandError."""
-    try:
-        config = config_file.load(config_file.find(Path.cwd()))
-        options = run_options(Flags(), environ, config)
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
+    config = config_file.load(config_file.find(Path.cwd()))
+    options = run_options(Flags(), environ, config)
     table = config.settings.get("topology", {})
     return TopologySettings(
         storm=played_storms(options.storm)[-1],

@@ -5,13 +5,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.terminal.exits import CommandError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from multilang_cli.topology.model import Location
 
 
-class FluxError(Exception):
+class FluxError(CommandError):
     """A file that Storm, or mlcheck, can't make a topology of. Its str is ``file:line: sentence``."""
 
     def __init__(self, place: Location, sentence: str) -> None:

@@ -18,6 +18,7 @@ from multilang_cli.catalogue.locate import data_path
 from multilang_cli.driver import jdk
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.driver.supervisor import Supervisor
+from multilang_cli.terminal.exits import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ _SHARED = ("org.apache.storm:storm-client", "org.apache.storm:storm-core", "org.
 """What a topology shares with Storm: a second one would hide it."""
 
 
-class JavaHostError(Exception):
+class JavaHostError(CommandError):
     """Java components can't be run; the message is a sentence that says why, and what to do."""
 
 

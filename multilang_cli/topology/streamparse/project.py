@@ -15,6 +15,7 @@ from multilang_cli.catalogue.texts import TextError
 from multilang_cli.driver.scratch import lasting_scratch
 from multilang_cli.driver.supervisor import finish
 from multilang_cli.subject.streamparse_settings import settings_of
+from multilang_cli.terminal.exits import CommandError
 from multilang_cli.topology.flux import FluxError, read_flux
 from multilang_cli.topology.streamparse import describe
 
@@ -28,7 +29,7 @@ _RUNNER = "streamparse_run"
 _PLACES = (".venv", "venv", "env")
 
 
-class ProjectError(Exception):
+class ProjectError(CommandError):
     """A project that can't be read; the message is a sentence that says why."""
 
 
