@@ -186,7 +186,7 @@ class _Remembered(NamedTuple):
     def find(self, conv: str, seq: int) -> tuple[int, int]:
         """The hash and the line of an event; zeros for none."""
         runs = self.runs.get(conv, [])
-        place = bisect_right(runs, seq, key=_first_seq)
+        place = bisect_right(runs, seq, key=lambda run: run.seqs[0])
         if place:
             run = runs[place - 1]
             at = bisect_left(run.seqs, seq)
@@ -250,7 +250,7 @@ class Finder:
         """The part of `conv` that this line is of; None if none has begun."""
         if conv != self._conv or not self._since <= line < self._until:
             mine = self._pieces.get(conv, [])
-            place = bisect_right(mine, line, key=_line)
+            place = bisect_right(mine, line, key=lambda piece: piece.line)
             self._conv = conv
             self._piece = mine[place - 1] if place else None
             self._since = mine[place - 1].line if place else 0
@@ -263,11 +263,3 @@ class Finder:
             return None
         piece = self.at(next(iter(convs)), line)
         return piece if piece is not None and not piece.copy and line + len(convs) <= self._until else None
-
-
-def _first_seq(run: _Run) -> int:
-    return run.seqs[0]
-
-
-def _line(piece: Piece) -> int:
-    return piece.line

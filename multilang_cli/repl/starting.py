@@ -23,12 +23,12 @@ from multilang_cli.repl.screen import Screen, ScreenError
 from multilang_cli.repl.session_config import SessionConfig
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.declared import not_started, one_declared
+from multilang_cli.subject.outputs import make_record
 from multilang_cli.subject.reproduce import words_of
 from multilang_cli.subject.settings import Flags, color
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import abandon_stdout, remark_note
-from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,10 +78,7 @@ def play_setup(
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     screen = Screen(_columns, color=when == "always" or (when == "auto" and sys.stdout.isatty() and not plain))
-    try:
-        make_private(record)
-    except OSError as error:
-        raise CommandError(f"transcripts can't be written to {record}: {error.strerror} (--record DIR)") from None
+    make_record(record)
     driver = Driver(setup, COMMANDS, screen, record, waits=not terminal)
     with _interruptible(driver) if terminal else nullcontext():
         return _played(driver, script, name, play, terminal=terminal)

@@ -17,12 +17,11 @@ from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay, repl
 from multilang_cli.replay.result import replay_result, result_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.subject.declared import not_started, one_declared
-from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.outputs import checked_reports, console_of, make_record, write_reports
 from multilang_cli.subject.recordings import refuse_overwriting
 from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import stdout_may_close
-from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,10 +126,7 @@ def subject_for(command: str, flags: Flags, recording: JudgedRecording) -> Subje
 def _record(folder: Path, recording: JudgedRecording) -> Path:
     """The place where this conversation is recorded: never over the recording itself. Raises CommandError."""
     path = folder / f"replay-{Path(recording.path).stem.removeprefix('replay-')}.ndjson"
-    try:
-        make_private(folder)
-    except OSError as error:
-        raise CommandError(f"transcripts can't be written to {folder}: {error.strerror} (--record DIR)") from None
+    make_record(folder)
     same = path.exists() and any(path.samefile(each) for each in recording.files)
     return path.with_stem(f"{path.stem}-again") if same else path
 
