@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +21,10 @@ from multilang_cli.suite.verdict.replays import (
     ReplayWatch,
 )
 from tests import notation
+from tests.running import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SPOUT = Component(name="s", command=("s",), kind="spout")
 
@@ -222,3 +228,66 @@ def test_what_came_again_and_was_acked_is_not_lost_and_its_id_is_free() -> None:
 def test_the_same_values_without_an_id_beside_a_replay_are_no_replay() -> None:
     beside = '< {"command":"emit","stream":"log","tuple":[2]}'
     assert run_of("\n".join([*EMITTED, *fails(2), *NEXT, beside, EMITTED[2], beside])) == ()
+
+
+TURNED = ['> {"command":"deactivate"}', '> {"command":"activate"}']
+
+
+@pytest.mark.parametrize(
+    ("behind", "came", "told"),
+    [
+        (TURNED, [], True),
+        (TURNED, ['< {"command":"emit","id":"m7","tuple":[7]}'], True),
+        ([], [], False),
+        (TURNED, [EMITTED[2]], False),
+        (TURNED, [EMITTED[5]], False),
+        (TURNED, ['< {"command":"emit","id":"x5","tuple":[5]}'], False),
+    ],
+    ids=["none came", "new ones came", "never inactive", "one came", "its source anew", "its source anew by other ids"],
+)
+def test_who_forgets_at_activate_what_is_pending_is_told(behind: list[str], came: list[str], told: bool) -> None:
+    usual = [*EMITTED, *fails(0, 1), *NEXT, *EMITTED[:2]]
+    talk = ['> {"command":"activate"}', *usual, *behind, *fails(1, 2, 3, 4), *NEXT, *came, "@ 1", *NEXT * CALLS_BEHIND]
+    assert any("does `activate` empty" in note for note in run_of("\n".join(talk))) is told
+
+
+def test_what_failed_while_inactive_and_comes_behind_an_activate_says_nothing_of_what_was_pending() -> None:
+    off, on = TURNED
+    inactive = ['> {"command":"activate"}', *EMITTED, off, *fails(0, 1), on, *NEXT, *EMITTED[:2]]
+    later = [off, on, *fails(2, 3, 4), "@ 1", *NEXT * CALLS_BEHIND]
+    assert any("does `activate` empty" in note for note in run_of("\n".join([*inactive, *later])))
+
+
+JOBS = """
+import json, os, sys
+jobs, pending, failed = iter(range(100)), {}, []
+def message(): return json.loads("".join(iter(sys.stdin.readline, "end\\n")))
+def say(**said): print(json.dumps(said), "end", sep="\\n", flush=True)
+pid_dir = message()["pidDir"]
+say(pid=os.getpid())
+open(f"{pid_dir}/{os.getpid()}", "w").close()
+while True:
+    told = message()
+    command, job = told["command"], told.get("id")
+    if command == "activate" and "keeps" not in sys.argv:
+        pending = {}
+    if command == "next":
+        job = failed.pop(0) if failed else next(jobs)
+        pending[job] = f"job {job}"
+        say(command="emit", tuple=[pending[job]], id=job, need_task_ids=False)
+    elif command == "ack":
+        pending.pop(job, None)
+    elif command == "fail" and job in pending:
+        failed.append(job)
+    say(command="sync")
+"""
+"""A spout of jobs that emits again what fails; it forgets at activate what is pending, unless it ``keeps`` that."""
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(("arguments", "told"), [([], True), (["keeps"], False)])
+def test_the_case_of_an_inactive_spout_shows_what_it_forgets(tmp_path: Path, arguments: list[str], told: bool) -> None:
+    command = [sys.executable, "-c", JOBS, *arguments]
+    result = run(command, "spout", tmp_path, include=("spout.id.again", "spout.reactivate"), exhaustive=False)
+    assert [subject.verdict for subject in result.subjects] == ["pass", "pass"]
+    assert any("does `activate` empty" in note for note in result.notes) is told

@@ -75,6 +75,12 @@ WITHOUT_ID = Observation(
     "it emits again without an id what failed, {values} for example: Storm does not follow that, so it comes no third "
     "time (keep the id beside the values)",
 )
+AT_ACTIVATE = Observation(
+    "forgets-at-activate",
+    "it emits again what failed, but none of the {lost} tuples that failed once it was deactivated and activated again "
+    "and that it had emitted before: they are lost, unless its source brings them anew (does `activate` empty what is "
+    "pending?)",
+)
 SOME = Observation(
     "replays-some",
     "of tuples that failed one behind the other it emitted one again, and {lost} not in {calls} calls of `next`: they "
@@ -105,7 +111,8 @@ class Replays:
     `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came again with others.
     `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one of them did.
     `twice`: the id of one that came again twice for one fail. `another`: that of one that came again though it did not
-    fail; `without_id`: values that came again so. `some`: how many of those that failed did not come again, in how many
+    fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an activate, failed behind
+    it and did not come again; None once one of them did, or one that had not failed. `some`: how many of those that failed did not come again, in how many
     calls and seconds, in a conversation in which one did.
     """
 
@@ -120,6 +127,7 @@ class Replays:
         self.disowned = self.twice = self.another = self.without_id = ""
         self.some: tuple[int, int, float] | None = None
         self.overtaken: int | None = 0
+        self.outlived: int | None = 0
 
     def without_contradiction(self, subject: SubjectResult) -> SubjectResult:
         """A case's result without the note that it gives no ids, if it gave some in another case."""
@@ -153,6 +161,8 @@ class Replays:
             yield ANOTHER.told(id=self.another)
         elif self.replayed and (self.overtaken or 0) >= FAILED_FOR_GOOD:
             yield OVERTAKEN.told(lost=self.overtaken)
+        elif self.replayed and (self.outlived or 0) >= FAILED_FOR_GOOD:
+            yield AT_ACTIVATE.told(lost=self.outlived)
         elif self.some is not None:
             lost, calls, seconds = self.some
             yield SOME.told(lost=lost, calls=calls, seconds=seconds)
@@ -170,6 +180,10 @@ class ReplayWatch:
         self._newest_acked = 0
         self._overtaken: set[str] = set()
         self._given_up: set[str] = set()
+        self._activations = 0
+        self._emitted_in: dict[str, int] = {}
+        self._told_since: dict[tuple[str, bytes], int] = {}
+        self._outlived: set[str] = set()
         self._again: dict[str, tuple[str, bytes]] = {}
         self._first: dict[str, tuple[str, bytes]] = {}
         self._commands = 0
@@ -222,6 +236,8 @@ class ReplayWatch:
             return
         if key in self._overtaken:
             run.overtaken = None
+        if self._outlives(key, told):
+            run.outlived = None
         # One message on several streams, or in several tuples of one call, is one to the spout.
         anew = self._first.get(key) == told and self._told_in[key] != self._commands
         if anew and waiting and key not in self._failed and not run.another:
@@ -234,9 +250,17 @@ class ReplayWatch:
             self._again[key] = told
         self._order[key] = len(self._order)
 
+    def _outlives(self, key: str, told: tuple[str, bytes]) -> bool:
+        """True of what was emitted before an activate: it comes again, or its source is read anew and nothing lost."""
+        now = self._activations
+        elder = min(self._emitted_in.get(key, now), self._told_since.setdefault(told, now)) < now
+        self._emitted_in[key] = now
+        return key in self._outlived or (elder and (key not in self._failed or key in self._emitted))
+
     def _commanded(self, said: SpoutCommand, now: float) -> None:
         key = key_of(said.id)
         self._commands += 1
+        self._activations += said.command == "activate"
         self._brought = str(said.id) if said.command in {"ack", "fail"} and key in self._emitted else ""
         if said.command == "fail":
             self._fails += 1
@@ -245,6 +269,7 @@ class ReplayWatch:
             if key in self._emitted:
                 self._failed[key], self._calls[key] = self._emitted.pop(key), 0
                 self._overtaken.update({key} if self._order[key] < self._newest_acked else ())
+                self._outlived.update({key} if self._emitted_in[key] < self._activations else ())
         elif said.command == "ack":
             self._acks += 1
             self._newest_acked = max(self._newest_acked, self._order.get(key, 0))
@@ -256,10 +281,12 @@ class ReplayWatch:
             for each in self._calls:
                 self._calls[each] += 1
             self._run.lost += sum(calls == CALLS for calls in self._calls.values())
+            late = {key for key in (self._overtaken | self._outlived) - self._given_up if self._had_time(key, now)}
+            self._given_up |= late
             if self._run.overtaken is not None:
-                late = {key for key in self._overtaken - self._given_up if self._had_time(key, now)}
-                self._given_up |= late
-                self._run.overtaken += len(late - self._emitted.keys())
+                self._run.overtaken += len((late & self._overtaken) - self._emitted.keys())
+            if self._run.outlived is not None:
+                self._run.outlived += len(late & self._outlived)
             self._vain += 1
             self._look_for_lost(now)
             if self._vain >= IN_VAIN and self._fails and not self._acks:
