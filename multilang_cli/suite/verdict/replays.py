@@ -111,9 +111,9 @@ class Replays:
     `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came again with others.
     `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one of them did.
     `twice`: the id of one that came again twice for one fail. `another`: that of one that came again though it did not
-    fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an activate, failed behind
-    it and did not come again; None once one of them did, or one that had not failed. `some`: how many of those that failed did not come again, in how many
-    calls and seconds, in a conversation in which one did.
+    fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an activate, failed
+    behind it and did not come again; None once one of them did, or one that had not failed. `some`: how many of those
+    that failed did not come again, in how many calls and seconds, in a conversation in which one did.
     """
 
     def __init__(self) -> None:
