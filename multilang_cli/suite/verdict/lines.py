@@ -12,6 +12,7 @@ from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.callers import callers_of
 from multilang_cli.causes.complaints import tells_of_trouble
 from multilang_cli.causes.early_exits import default_exit, early_exit
+from multilang_cli.causes.library_emits import emitter_of
 from multilang_cli.causes.tracebacks import last_line, own
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, SpoutCommand, Sync
 from multilang_cli.reports.escape import decode
@@ -117,7 +118,8 @@ def _suspects(
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
     # Nor does the message behind a text say who printed that.
     if event is not None and command and (command != "sync" or _EXTRA in cause.rules) and TEXT not in cause.rules:
-        return _writer_of(event, command, asked, facts.source, of_values=not _OF_VALUES.isdisjoint(cause.rules))
+        writers = _writer_of(event, command, asked, facts.source, of_values=not _OF_VALUES.isdisjoint(cause.rules))
+        return writers if writers[0] is not None else (_emitter_of(event, facts.source), None)
     return default_exit("sync", all_lines_of(facts.source)) if unanswered else None, None
 
 
@@ -159,6 +161,12 @@ def _writer_of(
     helper = [place] if not calls or place.file not in own_lines else []
     first, second = [*calls, *helper, None][:2]
     return first, second
+
+
+def _emitter_of(event: Event, source: Source) -> Place | None:
+    """The line that has a library emit, where it can be told from others that do."""
+    emit = next((each for each in _meant(event.body) if isinstance(each, Emit)), None)
+    return emitter_of(emit, lines_of(source), source.language) if emit is not None else None
 
 
 def _command_of(event: Event) -> str:
