@@ -230,6 +230,26 @@ def test_the_same_values_without_an_id_beside_a_replay_are_no_replay() -> None:
     assert run_of("\n".join([*EMITTED, *fails(2), *NEXT, beside, EMITTED[2], beside])) == ()
 
 
+METERS = [f'< {{"command":"emit","id":"m{n}","tuple":["meter {n % 2}",{n}]}}' for n in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ('["meter 0",2,1]', False),
+        ('["meter 5",2]', False),
+        ('["meter 0",7]', True),
+        ('["meter 5",7]', True),
+        ('["meter 5",7,2]', True),
+    ],
+    ids=["one value more", "one changed", "one that all have", "new ones", "new ones, one more"],
+)
+def test_a_tuple_that_comes_again_with_a_value_more_or_changed_is_not_lost(values: str, told: bool) -> None:
+    came = f'< {{"command":"emit","id":"x1","tuple":{values}}}'
+    notes = run_of("\n".join([*METERS, *fails(1, 2, 3), *NEXT * CALLS, came, *NEXT * CALLS]))
+    assert any("it emitted none of the" in note for note in notes) is told
+
+
 TURNED = ['> {"command":"deactivate"}', '> {"command":"activate"}']
 
 

@@ -666,3 +666,10 @@ def test_who_collects_by_value_gets_as_many_of_each_that_is_made_up(tmp_path: Pa
     component = Component(command=command, kind="bolt", samples=(["a b", 1],), settles="after-3")
     result = run_suite(component, RunOptions(record=str(tmp_path), include=("bolt.emit.unicode",)))
     assert [(subject.id, subject.verdict) for subject in result.subjects] == [("bolt.emit.unicode", "pass")]
+
+
+def test_of_many_numbers_of_values_the_lowest_are_named() -> None:
+    seen = Settling()
+    seen.arities["default"] = set(range(2, 70))
+    (note,) = seen.observations(Component(name="s", command=("s",), kind="spout"))
+    assert "of 2 and 3 and 4 and 65 more numbers of values" in note.text

@@ -65,6 +65,8 @@ REFUSED = (
 )
 SOME_REFUSED = "of {fed} times that it was given a declared sample it failed {refused}: {why}"
 _IF_RIGHT = ": if that is right"
+MOST_COUNTS = 3
+"""Numbers of values of one stream that a note names."""
 LEFT_OPEN = frozenset({"tuple-unsettled", "tuple-forgotten"})
 """Rules that a component breaks by leaving a tuple open."""
 FORGETS = "forgets-tuples"
@@ -343,7 +345,7 @@ class Settling:
         if component.streams is None and not component.testee:
             for stream, counts in self.arities.items():
                 if len(counts) > 1:
-                    yield UNEVEN.told(counts=" and ".join(map(str, sorted(counts))), stream=stream)
+                    yield UNEVEN.told(counts=_named(counts), stream=stream)
         if unsettled:
             return
         if self.mixed is not None:
@@ -452,3 +454,10 @@ def others_than(message: TupleMsg, samples: Sequence[Sample]) -> list[Sample]:
 
 def _is(message: TupleMsg, sample: Sample) -> bool:
     return (message.comp, message.stream, message.values) == (sample.component, sample.stream, sample.values)
+
+
+def _named(counts: Iterable[int]) -> str:
+    """Numbers in words, the lowest of many."""
+    told = [str(count) for count in sorted(counts)]
+    more = len(told) - MOST_COUNTS
+    return " and ".join(told if more <= 0 else [*told[:MOST_COUNTS], f"{more} more numbers of"])

@@ -92,6 +92,8 @@ SOON_AGAIN = 0.4
 """Seconds after its fail in which a spout that waits a little emits a tuple again."""
 CALLS_BEHIND = 10
 """Calls of next behind a fail of one among many, in which it could have come again."""
+MOST_COMPARED = 20
+"""Values of a tuple up to which it is compared with others one by one."""
 MOST_OF_VALUES = 50
 """Characters of the values that a note shows."""
 _DISOWNS = re.compile(
@@ -108,6 +110,8 @@ class Replays:
     again although they did not fail. `uses_ids`: a tuple with an id was emitted in some case. `acked`: tuples of the
     conversation with most of them in which none failed, and `pause`: its longest pause between two of them; `stopped`:
     how many had failed, and how many it had emitted in how long a silence, in one where all did until it stopped.
+    `near`: what all values but one of a tuple that came again were, such as one with the number of its attempt, and
+    `ordinary`: the same of tuples that did not fail.
     `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came again with others.
     `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one of them did.
     `twice`: the id of one that came again twice for one fail. `another`: that of one that came again though it did not
@@ -123,6 +127,8 @@ class Replays:
         self.mixed = ""
         self.alike: set[bytes] = set()
         self.recurring: set[bytes] = set()
+        self.near: set[bytes] = set()
+        self.ordinary: set[bytes] = set()
         self.stopped: tuple[int, int, float] | None = None
         self.disowned = self.twice = self.another = self.without_id = ""
         self.some: tuple[int, int, float] | None = None
@@ -151,7 +157,9 @@ class Replays:
             failed, emitted, silent = self.stopped
             if emitted < self.acked and silent > MUCH_LONGER * self.pause:
                 yield STOPPED.told(failed=failed)
-        none_again = self.lost >= FAILED_FOR_GOOD and not (self.replayed or self.alike - self.recurring)
+        none_again = self.lost >= FAILED_FOR_GOOD and not (
+            self.replayed or self.alike - self.recurring or self.near - self.ordinary
+        )
         if none_again and not self.without_id:
             yield (ANYWAY if self.alike else NEVER).told(lost=self.lost)
 
@@ -190,6 +198,9 @@ class ReplayWatch:
         self._told_in: dict[str, int] = {}
         self._failed_at: dict[str, float] = {}
         self._values: dict[bytes, str] = {}
+        self._kept: dict[str, frozenset[bytes]] = {}
+        self._kept_of_failed: set[bytes] = set()
+        self._owner: dict[bytes, str] = {}
         self._brought = ""
         self._emits = self._acks = self._fails = self._vain = 0
         self._last = 0.0
@@ -218,6 +229,8 @@ class ReplayWatch:
             run.alike.update(() if by_id else (values,))
         elif key and self._values.setdefault(values, key) != key:
             run.recurring.add(values)
+        if key and not by_id:
+            self._came_near(key, emit)
         if emit.id is not None:
             run.uses_ids = True
             self._emitted[key] = values
@@ -250,6 +263,16 @@ class ReplayWatch:
             self._again[key] = told
         self._order[key] = len(self._order)
 
+    def _came_near(self, key: str, emit: Emit) -> None:
+        """See whether it has all values but one of a tuple that failed, or of one that did not."""
+        kept = _without_one(emit)
+        near = kept & self._kept_of_failed
+        self._run.near.update(near)
+        for each in kept - near:
+            if self._owner.setdefault(each, key) != key:
+                self._run.ordinary.add(each)
+        self._kept[key] = kept
+
     def _outlives(self, key: str, told: tuple[str, bytes]) -> bool:
         """True of what was emitted before an activate: it comes again, or its source is read anew and nothing lost."""
         now = self._activations
@@ -268,6 +291,7 @@ class ReplayWatch:
             self._failed_at[key] = now
             if key in self._emitted:
                 self._failed[key], self._calls[key] = self._emitted.pop(key), 0
+                self._kept_of_failed |= self._kept.get(key, frozenset())
                 self._overtaken.update({key} if self._order[key] < self._newest_acked else ())
                 self._outlived.update({key} if self._emitted_in[key] < self._activations else ())
         elif said.command == "ack":
@@ -313,6 +337,17 @@ class ReplayWatch:
 def _by_chance(id_: Json) -> bool:
     """True of an id that a double holds, though most as large are none: who reads ids as doubles finds one in 500."""
     return isinstance(id_, int) and abs(id_) > 2**53 and int(float(id_)) == id_
+
+
+def _without_one(emit: Emit) -> frozenset[bytes]:
+    """Values, and what is left of them without one, at each place; nothing of many."""
+    values = emit.values
+    if not isinstance(values, list) or not 1 <= len(values) <= MOST_COMPARED:
+        return frozenset()
+    left = [["", each, *values[:each], *values[each + 1 :]] for each in range(len(values))] + [values[:-1]]
+    return frozenset(
+        msgspec.json.encode(each, enc_hook=as_raw) for each in [values, *(left if len(values) > 1 else ())]
+    )
 
 
 def _short(values: bytes) -> str:
