@@ -144,9 +144,10 @@ class JudgedConversation:
         """Know that something is missing here."""
         self.resume()
         self.catch_up()
-        last = self._quotes.last or Event(0, 0.0, "control", Gap(""))
-        if not isinstance(last.body, Gap):
-            self._judge([Event(last.seq, last.t, "control", Gap(why))], large=False)
+        last = self._quotes.last
+        if last is None or not isinstance(last.body, Gap):
+            seq, t = (last.seq, last.t) if last is not None else (0, 0.0)
+            self._judge([Event(seq, t, "control", Gap(why))], large=False)
 
     def note_damage(self, why: str) -> None:
         """Know that something is missing here which nobody declared."""

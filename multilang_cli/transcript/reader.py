@@ -18,7 +18,7 @@ from multilang_cli.protocol.words.messages import Malformed, Pid
 from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from multilang_cli.protocol.words.events import Channel
     from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Message
@@ -30,12 +30,14 @@ class ConversationReader:
     """Reads the events of one conversation, line by line: it keeps what that needs of those before.
 
     `last`: the `seq` of the last one, -1 before the first, None where it is not known which comes next. `lines`: how
-    many it has read; `whole`: none was missing among them.
+    many it has read; `whole`: none was missing among them. `expecting_pid`: the component has said nothing yet, which
+    is not certain if something is missing that was said so early (`pid_missed`).
     """
 
-    def __init__(self, *, newer: bool, expecting_pid: bool, last: int | None = None) -> None:
+    def __init__(self, *, newer: bool, expecting_pid: bool, last: int | None = None, pid_missed: bool = False) -> None:
         self.newer = newer
         self.expecting_pid = expecting_pid
+        self.pid_missed = pid_missed
         self.last = last
         self.lines = 0
         self.whole = True
@@ -43,7 +45,7 @@ class ConversationReader:
 
     def miss(self) -> None:
         """Know that something is missing here."""
-        self.last, self.whole = None, False
+        self.last, self.whole, self.pid_missed = None, False, True
 
     def missed(self, line: EventLine) -> int:
         """The number of events that are missing before that of a line; 0 if it is a gap, which tells of them."""
@@ -77,7 +79,7 @@ class ConversationReader:
                 return None
             raise ValueError(f"no fact: {error}") from None
         if isinstance(fact, Gap):
-            self.expecting_pid, self.last = False, None
+            self.pid_missed, self.last = True, None
         return Event(line.seq, line.t, channel, fact)  # type: ignore[arg-type]
 
     def span(self, lines: Sequence[PlainLine]) -> RecordedEvents | None:
@@ -112,8 +114,14 @@ class ConversationReader:
         self.ends[channel] = offset + len(raw)
         if channel == "in":
             return Event(line.seq, line.t, channel, wire.decode(text), raw, offset)
-        expecting_pid, self.expecting_pid = self.expecting_pid, False
-        return Event(line.seq, line.t, channel, read_text(text, expecting_pid=expecting_pid, raw=raw), raw, offset)
+        body = self._said(lambda expecting: read_text(text, expecting_pid=expecting, raw=raw))
+        return Event(line.seq, line.t, channel, body, raw, offset)
+
+    def _said(self, read: Callable[[bool], FromComponent | Malformed]) -> FromComponent | Malformed:
+        """A message of the component, read as its first, or as a later one; where that is not known, as it fits."""
+        expecting, self.expecting_pid = self.expecting_pid, False
+        said = read(expecting)
+        return read(False) if expecting and self.pid_missed and not isinstance(said, Pid) else said
 
     def _bytes(self, line: EventLine, text: bytes) -> Event:
         channel: Channel = line.ch  # type: ignore[assignment]
@@ -129,8 +137,8 @@ class ConversationReader:
             body = wire.cut(raw) if line.fault else wire.decode(frame_text(raw))
         else:
             newline = chr(raw[-1]) if raw[-1] in b"\r\n" and not line.fault else ""
-            body = read_frame(Frame(offset, raw, newline, line.fault), expecting_pid=self.expecting_pid)
-            self.expecting_pid = False
+            frame = Frame(offset, raw, newline, line.fault)
+            body = self._said(lambda expecting: read_frame(frame, expecting_pid=expecting))
         return Event(line.seq, line.t, channel, body, raw, offset)
 
 
@@ -152,12 +160,11 @@ def without_secrets_in(event: Event, redactor: Redactor) -> Event:
 
 def reader_of(header: Header, version: str, before: ConversationReader | None) -> ConversationReader:
     """The reader of the events behind `header`, in the format `version`. `before`: of the part before, if any."""
-    expecting = before.expecting_pid if before is not None else _expects_pid(header)
-    last = -1 if header.part == 1 else None
-    return ConversationReader(newer=is_newer(version), expecting_pid=expecting, last=last)
-
-
-def _expects_pid(header: Header) -> bool:
-    """True if the component has not said anything before this part."""
     state = (header.snapshot or {}).get("state")
-    return header.part == 1 or (isinstance(state, dict) and state.get("said") is False)
+    known = state if isinstance(state, dict) else {}
+    if before is not None:
+        expecting, missed = before.expecting_pid and known.get("said") is not True, before.pid_missed
+    else:
+        expecting, missed = header.part == 1 or known.get("said") is False, known.get("gap") is True
+    last = -1 if header.part == 1 else None
+    return ConversationReader(newer=is_newer(version), expecting_pid=expecting, last=last, pid_missed=missed)

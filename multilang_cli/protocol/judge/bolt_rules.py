@@ -49,6 +49,7 @@ _OF_32_BITS = range(-(1 << 31), 1 << 32)
 
 def _tuple(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     state = judge.state
+    state.may_be_dismissed = False
     if message.task == SYSTEM_TASK and message.is_heartbeat:
         state.heartbeats.append(Pending(event.seq, event.t, message.id))
         state.heartbeat_ids.add(message.id, event.seq)
@@ -261,7 +262,7 @@ def pass_span(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
     state = judge.state
     # A silence that may be too long before this span is over is looked for event by event.
     slow = state.heartbeats and span.times[-1] - state.heartbeats[0].t + TIMER > judge.timeout
-    if slow or state.later or judge.profile.samples is not None:
+    if slow or state.later or state.may_be_dismissed or judge.profile.samples is not None:
         return begin
     passed = _right_until(judge, span, begin)
     state.settled.pack()

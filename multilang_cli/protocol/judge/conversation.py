@@ -227,7 +227,7 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
         return
     judge.state.heard = event.t
     kind = judge.profile.kind
-    first = not judge.state.said
+    first = not judge.state.said and not judge.state.gap
     when = life_rules.variant_of(malformed, judge)
     effects = effects_of_malformed(malformed, judge.profile, judge.rulebook, when, first=first)
     reading = malformed.by_dialect.get(judge.version.dialect)
@@ -273,6 +273,7 @@ def _command_of(malformed: Malformed) -> str:
 
 def _gap(judge: Conversation, _: Event, __: Gap) -> None:
     _forget_pending(judge)
+    judge.state.may_be_dismissed = True
 
 
 def _forget_pending(judge: Conversation) -> None:
@@ -292,6 +293,7 @@ def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
 
 
 def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
+    judge.state.may_be_dismissed = False
     if judge.state.task_ids:
         judge.state.task_ids -= 1
 

@@ -80,7 +80,7 @@ def holdings(judge: RuleContext, event: Event, fact: Holdings) -> None:
 def exited(judge: RuleContext, event: Event, fact: Exited) -> None:
     """The end of the process is right only after Storm closed its stdin, sent a signal or wrote what can't be read."""
     state = judge.state
-    if state.cut or state.lost_pipe or state.dismissed or _ends_of_garbled(state):
+    if state.cut or state.lost_pipe or _is_expected(state):
         return
     state.lost_pipe = True
     how = f"exited with code {fact.code}" if fact.signal is None else f"was killed by signal {fact.signal}"
@@ -94,14 +94,16 @@ def dismissed(judge: RuleContext, _: Event, fact: StdinClosed | Signalled) -> No
     judge.state.orphaned = judge.state.orphaned or getattr(fact, "stdout", False)
 
 
-def _ends_of_garbled(state: State) -> bool:
-    """Nothing was settled or answered since a message that can't be read: a component may end of it."""
+def _is_expected(state: State) -> bool:
+    """True if Storm wants the end, or may have, or if nothing was settled or answered since a message nobody reads."""
+    if state.dismissed or state.may_be_dismissed:
+        return True
     return state.garbled > max(state.last_sync, state.settled.latest())
 
 
 def _at_what_point(judge: RuleContext) -> str:
     state = judge.state
-    if not state.said:
+    if not state.said and not state.gap:
         return "before its pid"
     if state.commands:
         return f"while Storm waits for the sync of {state.commands[0].what!r}"
@@ -113,7 +115,7 @@ def _at_what_point(judge: RuleContext) -> str:
 def stdout_closed(judge: RuleContext, event: Event, _: StdoutClosed) -> None:
     """Storm sees the end of stdout as the death of the process."""
     state = judge.state
-    if not (state.cut or state.lost_pipe or state.dismissed or state.phase == "ended" or _ends_of_garbled(state)):
+    if not (state.cut or state.lost_pipe or state.phase == "ended" or _is_expected(state)):
         state.lost_pipe = True
         judge.breach("stdout-closed", event, "stdout was closed while the process lives")
 
@@ -121,7 +123,7 @@ def stdout_closed(judge: RuleContext, event: Event, _: StdoutClosed) -> None:
 def write_failed(judge: RuleContext, event: Event, fact: WriteFailed) -> None:
     """Storm can't write: the component closed its stdin."""
     state = judge.state
-    if not (state.lost_pipe or state.cut or state.dismissed or state.phase == "ended" or _ends_of_garbled(state)):
+    if not (state.lost_pipe or state.cut or state.phase == "ended" or _is_expected(state)):
         state.lost_pipe = True
         judge.breach("stdin-closed", event, f"the component closed its stdin: {fact.error}")
 

@@ -60,6 +60,7 @@ its load."""
 
 def _command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     state = judge.state
+    state.may_be_dismissed = False
     state.commands.append(Pending(event.seq, event.t, message.command))
     state.commanded += 1
     state.emits = 0

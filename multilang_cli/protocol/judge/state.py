@@ -191,6 +191,8 @@ class State(msgspec.Struct):
     """The latest message of Storm's that no component can read, by its seq."""
     cut: bool = False
     lost_pipe: bool = False
+    may_be_dismissed: bool = False
+    """Something is missing, and Storm has written nothing since: it may have wanted the end there."""
     dismissed: bool = False
     """Storm closed its stdin or sent a signal, or a testee was asked to end: the end is expected."""
     orphaned: bool = False
