@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import zlib
 from collections.abc import Sequence
-from contextlib import contextmanager
-from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.protocol.words.events import Event, Gap
+from multilang_cli.protocol.words.shortening import SHOWN_OF_VALUE, ends
 from multilang_cli.transcript.format import (
     BAD,
     EndLine,
@@ -28,27 +25,18 @@ from multilang_cli.transcript.format import (
 )
 from multilang_cli.transcript.line_order import Contradiction, LineOrder, PlacedLine, Shipped, ShippedLines
 from multilang_cli.transcript.reader import ConversationReader, reader_of
-from multilang_cli.transcript.unpacking import unpacked
+from multilang_cli.transcript.unpacking import LineBlocks, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from io import BufferedReader
+    from collections.abc import Iterator
 
     from multilang_cli.protocol.wire.batches import RecordedEvents
     from multilang_cli.transcript.format import PlainLine
 
+_MISPLACED = "part {} of {!r} stands behind part {}: give each part as a file of its own, and they are put in order"
 LINES_TOGETHER = 4
 """Lines from which on reading them together pays."""
 _OPENING = b'{"transcript":'
-_GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
-_UNPACKABLE = (EOFError, zlib.error)
-LONGEST_LINE = 256 * 1024 * 1024
-"""Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
-PIECE_OF_LINE = 1024 * 1024
-"""Bytes of a long line that are read at a time."""
-READ_BLOCK = 48 * 1024
-"""Bytes that are read at a time, and lines of them together: what is made of more does not stay in the caches."""
 LINES_ALONE = 6
 """Lines that are read one by one: a header, a start, a handshake, a pid and what is known of it are no plain frames."""
 LAST_LINES = 4
@@ -189,83 +177,25 @@ def entries(*paths: Path | str) -> Iterator[Entry]:
     part in the same file follows.
     """
     conversations: dict[str, ConversationReader] = {}
-    for path in sorted(paths, key=_part) if len(paths) > 1 else paths:
+    for path in by_part(paths):
         yield from _File(str(path), conversations).entries()
 
 
+def by_part(paths: Sequence[Path | str]) -> Sequence[Path | str]:
+    """The same files, those that begin with a later part behind the others. Raises OSError for what is none."""
+    return sorted(paths, key=_part) if len(paths) > 1 else paths
+
+
 def _part(path: Path | str) -> int:
-    with _opened(path) as file:
-        try:
-            return decode_header(_Source(file).line()).part
-        except BAD:
-            return 1
-
-
-@contextmanager
-def _opened(path: Path | str) -> Iterator[BufferedReader]:
-    """The file, or what was compressed there. Raises TranscriptError for what is no file and has no end, or zstd's."""
-    with Path(path).open("rb") as file:
-        # A terminal ends where its user says so.
-        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty() and file.peek(1):
-            raise TranscriptError(str(path), 0, "a device, which has no end: give a recording")
-        begin = file.peek(len(_ZSTD))
-        if begin.startswith(_ZSTD):
-            raise TranscriptError(str(path), 0, "compressed by zstd, which only `mlcheck audit` reads: unpack it first")
-        if begin.startswith(_GZIP):
-            with unpacked(file) as content:
-                yield content
-        else:
-            yield file
-
-
-class _Source:
-    """Lines of a file, as bytes: many at a time where they are short. `torn`: what was compressed there is damaged."""
-
-    def __init__(self, file: BufferedReader) -> None:
-        self._file = file
-        self._rest = b""
-        self.torn: Exception | None = None
-
-    def block(self) -> bytes:
-        """Whole lines that stand together; empty at the end of the file, and where a long line begins."""
-        data = self._rest + self._read(lambda: self._file.read1(READ_BLOCK))
-        stop = data.rfind(b"\n") + 1
-        self._rest = data[stop:]
-        return data[:stop]
-
-    def line(self) -> bytes:
-        """The next line, or the first LONGEST_LINE bytes of it; empty at the end of the file."""
-        begin, self._rest = b"" if self.torn else self._rest, b""
-        text = begin + self._read(lambda: self._file.readline(PIECE_OF_LINE))
-        return text if text.endswith(b"\n") or len(text) < PIECE_OF_LINE else self._long_line(text)
-
-    def _long_line(self, begin: bytes) -> bytes:
-        """A line that begins so, in one place as it grows: the pieces of a long one, beside it, are as long again."""
-        text = BytesIO()
-        text.write(begin)
-        while text.tell() < LONGEST_LINE and (
-            more := self._read(lambda: self._file.readline(min(PIECE_OF_LINE, LONGEST_LINE - text.tell())))
-        ):
-            text.write(more)
-            if more.endswith(b"\n"):
-                break
-        return text.getvalue()
-
-    def skip_line(self) -> int:
-        """Pass over what is left of a line that was begun, without keeping it: how many bytes that was."""
-        size = 0
-        while text := self._read(lambda: self._file.readline(PIECE_OF_LINE)):
-            size += len(text)
-            if text.endswith(b"\n"):
-                break
-        return size
-
-    def _read(self, read: Callable[[], bytes]) -> bytes:
-        try:
-            return b"" if self.torn else read()
-        except _UNPACKABLE as error:
-            self.torn = error
-            return b""
+    # What is no regular file can be read once.
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        return 1
+    try:
+        with opened(path) as file:
+            text = LineBlocks(file).line()
+        return decode_header(text).part if b'"part"' in text else 1
+    except (TranscriptError, *BAD):
+        return 1
 
 
 class _File:
@@ -288,12 +218,13 @@ class _File:
         self._why = ""
         self._whole = False
         self._order = LineOrder()
+        self._headers: dict[str, Header] = {}
         self._open: dict[str, None] = {}
 
     def entries(self) -> Iterator[Entry]:
         """The lines of the file."""
-        with _opened(self.path) as file:
-            source = _Source(file)
+        with opened(self.path) as file:
+            source = LineBlocks(file)
             try:
                 yield from self._lines(source)
             except TranscriptError:
@@ -301,7 +232,7 @@ class _File:
                 raise
             yield from self._ended(source.torn)
 
-    def _lines(self, source: _Source) -> Iterator[Entry]:
+    def _lines(self, source: LineBlocks) -> Iterator[Entry]:
         for text in islice(iter(source.line, b""), LINES_ALONE):
             yield from self._line(text, source)
         while (block := source.block()) or (text := source.line()):
@@ -350,7 +281,7 @@ class _File:
             self._order.take(conv, seq, size, block)
         return events
 
-    def _line(self, text: bytes, source: _Source | None = None) -> Iterator[Entry]:
+    def _line(self, text: bytes, source: LineBlocks | None = None) -> Iterator[Entry]:
         """Read one line; before that, tell of the one before it whether it was cut or is damaged.
 
         A line that can't be read is only damaged if it ends, or a line other than a header follows. `source`: has the
@@ -467,6 +398,10 @@ class _File:
         if why:
             raise ValueError(why)
         header = decode_header(text)
+        begun = self._headers.get(header.conv)
+        if begun is not None and header.part < begun.part and header.started_at == begun.started_at:
+            raise ValueError(_MISPLACED.format(header.part, ends(header.conv, SHOWN_OF_VALUE), begun.part))
+        self._headers[header.conv] = header
         before = self.all.get(header.conv) if header.part > 1 else None
         conversation = reader_of(header, version, before)
         self.all[header.conv] = self.here[header.conv] = conversation

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.transcript.format import Header, TranscriptError
 from multilang_cli.transcript.line_order import Shipped
-from multilang_cli.transcript.read import Cut, Damaged, Happened, Unclosed, entries
+from multilang_cli.transcript.read import Cut, Damaged, Happened, Unclosed, by_part, entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from multilang_cli.transcript.read import Entry
@@ -22,16 +22,17 @@ class Broken(NamedTuple):
     error: TranscriptError
 
 
-def lines_of(paths: Iterable[Path | str]) -> Iterator[tuple[int, str, Entry | Broken]]:
-    """Every line of `paths`, in their order: of which conversation it is, its file, what it says.
+def lines_of(paths: Sequence[Path | str]) -> Iterator[tuple[int, str, Entry | Broken]]:
+    """Every line of `paths`, in the order of the parts they begin with, else as given.
 
-    Conversations are counted from 0 as they begin: with a header of part 1, or one not met before. A line that can't be
-    read comes once with -1, and if it is a damaged one, once more for its conversation, or for each of its file, where
-    it is not known to which it belonged. Raises OSError for a file that can't be read.
+    Of each: of which conversation it is, its file, what it says. Conversations are counted from 0 as they begin: with a
+    header of part 1, or one not met before. A line that can't be read comes once with -1, and if it is a damaged one,
+    once more for its conversation, or for each of its file, where it is not known to which it belonged. Raises OSError
+    for a file that can't be read.
     """
     numbers: dict[str, int] = {}
     begun = 0
-    for path in map(str, paths):
+    for path in map(str, by_part(paths)):
         here: set[int] = set()
         try:
             for entry in entries(path):

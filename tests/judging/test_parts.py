@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,6 +16,7 @@ from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import Framer
 from multilang_cli.protocol.words.events import Event, Gap
+from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.transcript.read import read
 from tests.recording import HEADER, written
 
@@ -67,6 +70,29 @@ def test_what_is_lost_between_parts_is_no_pass(as_files: bool, cut: int, left: t
     [subject] = judged.subjects
     assert subject.findings == ()
     assert (subject.verdict, judged.complete) == ("pass" if whole else "untestable", whole)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3)))[1:], ids=str)
+def test_parts_are_put_in_order_where_each_is_a_file_and_else_it_is_said(
+    order: tuple[int, ...], tmp_path: Path
+) -> None:
+    """A part in its own file may be given in any order; one that stands behind a later one in a file is told."""
+    files, parts = [], [_parts()[number] for number in order]
+    for number, part in enumerate(parts):
+        files.append(tmp_path / f"{number}.ndjson")
+        files[-1].write_bytes(part)
+    judged = judge_transcripts(files, load_rulebook())
+    assert [(subject.id, subject.verdict) for subject in judged.subjects] == [(HEADER.conv, "pass")]
+    assert (judged.complete, judged.notes) == (True, ())
+    path = tmp_path / "all.ndjson"
+    path.write_bytes(b"".join(parts))
+    judged = judge_transcripts([path], load_rulebook())
+    assert [(subject.id, subject.verdict) for subject in judged.subjects] == [(HEADER.conv, "untestable")]
+    assert not judged.complete
+    told = "stands behind part .: give each part as a file of its own, and they are put in order"
+    assert any(re.search(told, note) for note in judged.notes)
+    with pytest.raises(TranscriptError, match=told):
+        list(read(path))
 
 
 @pytest.mark.parametrize("declared", [True, False])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.wire.batches import RecordedEvents
-from multilang_cli.transcript import line_order, read
+from multilang_cli.transcript import line_order, read, unpacking
 from multilang_cli.transcript.format import Header, header_line
 from multilang_cli.transcript.read import Cut, Damaged, Happened, Unclosed, entries
 
@@ -120,13 +120,13 @@ def test_plain_lines_are_read_together(tmp_path: Path, odd: tuple[str, str], siz
 def test_a_line_without_an_end_takes_no_more_than_the_longest_that_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read, "LONGEST_LINE", 8 * 2**20)
+    monkeypatch.setattr(unpacking, "LONGEST_LINE", 8 * 2**20)
     path = tmp_path / "t.ndjson"
     path.write_bytes(header_line(Header(conv="t", profile=example_profile("bolt"))) + b'{"conv":"' + b"x" * 20 * 2**20)
     tracemalloc.start()
     try:
         *_, last, _ = entries(path)
-        assert tracemalloc.get_traced_memory()[1] < 1.5 * read.LONGEST_LINE
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * unpacking.LONGEST_LINE
     finally:
         tracemalloc.stop()
     assert isinstance(last, Cut)

@@ -20,7 +20,7 @@ from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.events import End, Event, Gap, StdoutClosed
 from multilang_cli.protocol.words.messages import Ack, Pid, SpoutCommand
-from multilang_cli.transcript import read as reading
+from multilang_cli.transcript import unpacking
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
 from multilang_cli.transcript.read import Cut, Damaged, Happened, Unclosed, entries, read
 from multilang_cli.transcript.redact import USUAL, Names
@@ -277,7 +277,7 @@ def test_another_compression_is_named(tmp_path: Path) -> None:
 
 
 def test_a_line_that_nobody_wrote_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(unpacking, "LONGEST_LINE", 1000)
     lines = written(sample()).splitlines(keepends=True)
     (tmp_path / "t").write_bytes(b"".join([*lines[:3], b'"' + b"x" * 5000 + b'"\n', *lines[3:]]))
     (tmp_path / "plain").write_bytes(b"".join(lines))

@@ -63,7 +63,7 @@ class Recordings:
         paths = dict.fromkeys(path for wanted in self._wanted for path in _paths(wanted.subject))
         missing = [path for path in paths if not os.access(path, os.R_OK)]
         self.notes += [f"{path}: the recording can't be read any more" for path in missing]
-        for number, path, entry in lines_of(path for path in paths if path not in missing):
+        for number, path, entry in lines_of([path for path in paths if path not in missing]):
             if isinstance(entry, Happened):
                 if number in here:
                     for event in entry.events:
