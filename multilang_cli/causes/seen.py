@@ -9,7 +9,7 @@ from multilang_cli.causes.emitted_ids import EmittedIds
 from multilang_cli.causes.emitting import Emitting, Nexts
 from multilang_cli.causes.model import SpoutCommandName
 from multilang_cli.causes.sent_texts import SentTexts
-from multilang_cli.causes.swallowing import IDS, DroppingReader, Mislaid, NaiveReader
+from multilang_cli.causes.swallowing import IDS, DroppingReader, Mislaid, NaiveReader, TwiceReader
 from multilang_cli.causes.unanswered import SentMessage, Unanswered
 from multilang_cli.protocol.words.events import (
     Chunk,
@@ -75,6 +75,7 @@ class Seen:
         self.dropping = DroppingReader()
         self.naive = NaiveReader()
         self.hasty = NaiveReader(always=True)
+        self.twice = TwiceReader()
         self._emits: set[bytes] = set()
         self.repeated: set[int] = set()
         self.fed = self.emitted = self.own_pid = self.lone_end = self.last_word = self.of_ids = self.behind_ids = False
@@ -176,6 +177,7 @@ class Seen:
         self.nexts.emitted(message)
         self.naive.emitted(message)
         self.hasty.emitted(message)
+        self.twice.emitted(message)
         self.dropping.emitted(message)
         self.mislaid.named(message.anchors)
         if message.id is not None:
@@ -188,6 +190,7 @@ class Seen:
         if self.unanswered.settled(id_):
             self.naive.settled(id_)
             self.hasty.settled(id_)
+        self.twice.settled(id_)
 
     def _synced(self) -> None:
         of = self.unanswered.synced()
@@ -195,6 +198,7 @@ class Seen:
             self.nexts.answered(of[0])
             self.naive.answered(of[1])
             self.hasty.synced()
+        self.twice.synced()
 
     def complained(self, event: Event, _: Chunk) -> None:
         """Some bytes of stderr."""
@@ -224,11 +228,13 @@ class Seen:
             self.emitting.fed()
         self.naive.sent(message.id)
         self.hasty.sent(message.id, beat=asked == "heartbeat")
+        self.twice.sent(message.id, beat=asked == "heartbeat")
 
     def ids_sent(self, event: Event, message: TaskIds) -> None:
         """Task ids: only none at all are special."""
         self.naive.sent(IDS)
         self.hasty.sent(IDS)
+        self.twice.sent(IDS)
         self.behind_ids = True
         self.unanswered.ids_sent()
         self.emitting.ids_sent()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -105,6 +106,87 @@ class NaiveReader:
             return False
         answered = self._answered or self._syncs > len(self._beats - self.swallowed)
         return (self._stepped or self._went_on) and not answered and self.swallowed >= {*pending}
+
+
+class TwiceReader:
+    """A reader that takes two messages for each emit that asks for task ids: their list, and whatever comes behind it.
+
+    It stands still until both are there, so whoever says anything before that is none of this kind.
+    """
+
+    def __init__(self) -> None:
+        self._unread: deque[str] = deque(maxlen=MOST_FOLLOWED)
+        self._swallowed: set[str] = set()
+        self._beats: set[str] = set()
+        self._order: dict[str, int] = {}
+        self._first = MOST_FOLLOWED
+        self._awaited = self._syncs = 0
+        self._current: tuple[str, ...] = ()
+        self._handed = self._stepped = self._went_on = self._differs = False
+
+    def sent(self, id_: str, *, beat: bool = False) -> None:
+        """Take a tuple, a heartbeat, or `IDS`."""
+        if len(self._order) >= MOST_FOLLOWED:
+            self._differs = True
+        elif id_ != IDS:
+            self._order[id_] = len(self._order)
+            self._beats |= {id_} if beat else set()
+        self._unread.append(id_)
+        if self._awaited:
+            self._read_on()
+
+    def emitted(self, emit: Emit) -> None:
+        """Take an emit: all up to the tuple that it is anchored to has been read."""
+        self._said()
+        self._current = emit.anchors
+        self._handled(emit.anchors)
+        if emit.wants_task_ids:
+            self._awaited = 2
+            while self._awaited and self._unread:
+                self._read_on()
+
+    def settled(self, id_: str) -> None:
+        """Take an ack or fail."""
+        self._said()
+        self._handled([id_])
+        self._differs = self._differs or id_ in self._swallowed
+        self._went_on = self._went_on or self._order.get(id_, -1) > self._first
+
+    def synced(self) -> None:
+        """Take a sync, which does not say whose it is: that of the first heartbeat that it may have read."""
+        self._said()
+        self._handled(list(islice((id_ for id_ in self._unread if id_ in self._beats), 1)))
+        self._syncs += 1
+
+    def explains(self, left_open: Collection[str]) -> bool:
+        """True if the tuples `left_open` and the heartbeats that it did not answer are those that it took so.
+
+        Besides these the tuple stays open whose emit it waits behind. Who works long on a tuple and answers no
+        heartbeat at all looks alike while one comes: a sync, or a wait like this, tells them apart.
+        """
+        held = self._current if self._awaited else ()
+        beats = self._swallowed & self._beats
+        lost = self._swallowed - self._beats
+        told = self._went_on if lost else bool(beats) and (self._syncs > 0 or bool(self._awaited))
+        all_beats = self._syncs == len(self._beats) - len(beats)
+        return told and self._stepped and not self._differs and all_beats and {*left_open} == lost | {*held}
+
+    def _handled(self, ids: Sequence[str]) -> None:
+        """Take all up to the last of these for read."""
+        if (last := next((id_ for id_ in reversed(self._unread) if id_ in ids), None)) is not None:
+            while self._unread.popleft() != last:
+                pass
+
+    def _read_on(self) -> None:
+        self._awaited -= 1
+        if (id_ := self._unread.popleft()) != IDS:
+            self._handed = self._handed or not self._awaited
+            self._swallowed.add(id_)
+            self._first = min(self._first, self._order.get(id_, MOST_FOLLOWED))
+
+    def _said(self) -> None:
+        self._differs = self._differs or self._awaited > 0
+        self._stepped = self._stepped or self._handed
 
 
 class DroppingReader:
