@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 BUILT = {"__pycache__", "lib", "target", "testee", "Cargo.lock"}
 """What a set-up makes among the files that are shipped."""
 MADE = (
+    "conformance/testees/c/testee",
     "conformance/testees/go/testee",
     "conformance/testees/rust/Cargo.lock",
     "conformance/testees/rust/target/release/testee",

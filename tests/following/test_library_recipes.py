@@ -21,6 +21,7 @@ TESTEES = {name: each.testee for name, each in languages().items() if each.teste
 PAGE = (ROOT / "docs" / "ci-libraries.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
 LIBRARIES = {
+    "c": {name: f"src/{name}" for name in ("storm.c", "json.c", "storm.h")},
     "go": {"storm/storm.go": "storm.go"},
     "java": {"src/Storm.java": "src/Storm.java", "pom.xml": "pom.xml"},
     "javascript": {"lib/storm.js": "index.js"},

@@ -32,7 +32,7 @@ PYTHON = CACHE / "python" / "bin"
 STORM = "2.8.3"
 NODE_STORM = "0.0.1"
 TESTEES = ROOT / "conformance" / "testees"
-SOURCES = {".go", ".mod", ".java", ".xml", ".rs", ".toml"}
+SOURCES = {".go", ".mod", ".java", ".xml", ".rs", ".toml", ".c", ".h"}
 """The endings of files that a compiler reads."""
 JARS = {"storm_py": ("python", "storm.py"), "storm_rb": ("ruby", "storm.rb"), "storm_js": ("javascript", "storm.js")}
 """Per library: the end of its artifact's name, and its file in the jar's resources."""
