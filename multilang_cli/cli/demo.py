@@ -11,5 +11,5 @@ def demo() -> None:
     """Show in a minute what mlcheck does: a tour in a folder of its own, which is removed at the end.
 
     Each step is a command that you could type. On a terminal, Enter goes on. No other command waits for a key, but the
-    REPL.
+    REPL, which has --no-input too.
     """

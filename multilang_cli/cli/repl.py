@@ -16,6 +16,7 @@ OPTIONS: OptionTable = {
     "record": RECORD,
     "no_limits": flag("--no-limits", "Wait for nothing in vain: for a component that stops in a debugger."),
     "source": text("--source", "FILE", "Do the commands in this file first; without a terminal, only them."),
+    "no_input": flag("--no-input", "Show no prompt: do the commands of --source or stdin, and end."),
     "color": COLOR,
 }
 

@@ -46,6 +46,7 @@ class ReplFlags(Flags, frozen=True, kw_only=True):
 
     no_limits: bool = False
     source: str | None = None
+    no_input: bool = False
     color: str | None = None
 
 
@@ -56,9 +57,11 @@ def play_by_hand(flags: ReplFlags) -> int:
         script = "" if flags.source is None else text_of(Path(flags.source))
     except (ConfigError, Misuse) as error:
         raise CommandError(f"repl: {error}") from None
+    if flags.no_input and flags.source is None and sys.stdin.isatty():
+        raise CommandError("repl: --no-input asks for nothing: give --source FILE, or commands on stdin.")
     declared = one_declared("repl", flags)
     setup = config_of(declared, limited=not flags.no_limits)
-    return play_setup(setup, setup.subject.record, when, script=script, name=flags.source)
+    return play_setup(setup, setup.subject.record, when, script=script, name=flags.source, asks=not flags.no_input)
 
 
 def play_setup(
@@ -69,13 +72,14 @@ def play_setup(
     script: str = "",
     name: str | None = None,
     play: Callable[[ComponentRun], bool] | None = None,
+    asks: bool = True,
 ) -> int:
     """Play a session by hand, at a terminal or without one; the exit code. Raises CommandError.
 
     `when` to colour; `script`: commands to do first, called `name`; `play`: how the conversation begins, by default
-    with a handshake.
+    with a handshake; `asks`: whether there is a prompt where there is a terminal.
     """
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    terminal = asks and sys.stdin.isatty() and sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     screen = Screen(_columns, color=when == "always" or (when == "auto" and sys.stdout.isatty() and not plain))
     make_record(record)
