@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from multilang_cli.catalogue.pages import for_terminal, load_pages, search_pages
-from multilang_cli.catalogue.written import load_chapters
+from multilang_cli.catalogue.written import PAGES_BESIDE, load_chapters
 from multilang_cli.cli.dispatch import dispatch
 
 ROOT = Path(__file__).parent.parent
@@ -71,7 +71,8 @@ def test_links_are_commands_that_show_a_page(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["protocol", *(f"protocol/{chapter.id}" for chapter in load_chapters()), "protocol/fates"]
+    "name",
+    ["protocol", *(f"protocol/{name}" for name in ([chapter.id for chapter in load_chapters()] + [*PAGES_BESIDE]))],
 )
 def test_the_written_protocol_is_shown_too(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["docs", name]) == 0
@@ -82,8 +83,14 @@ def test_the_written_protocol_is_shown_too(name: str, capsys: pytest.CaptureFixt
     for link in re.findall(r"`mlcheck docs ([\w/-]+)`", shown):
         assert link.startswith("protocol/")
     assert dispatch(["docs"]) == 0
-    assert f"{name} " in capsys.readouterr().out or name == "protocol/fates"
+    assert f"{name} " in capsys.readouterr().out
     assert dispatch(["docs", f"{name}-none"]) == 2
+
+
+@pytest.mark.parametrize("name", ["errata", "broken-storm"])
+def test_what_storm_has_wrong_is_found_without_its_folder(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["docs", name]) == 0
+    assert capsys.readouterr().out.startswith(f"# {PAGES_BESIDE[name]}\n")
 
 
 def test_a_page_is_shown_by_its_name_and_matches_are_named(capsys: pytest.CaptureFixture[str]) -> None:

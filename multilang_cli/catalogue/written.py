@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 TITLE = "Multilang protocol"
 BESIDE = frozenset({"errata", "broken"})
 """Files of the folder that are no chapters."""
+PAGES_BESIDE = {
+    "fates": "Fates: what each Storm does about each breach",
+    "cases": "Cases: how the sentences are tried",
+    "errata": "Errata of Storm's page about the protocol",
+    "broken-storm": "Broken in Storm",
+}
+"""Titles of the pages that are made beside those of the chapters, by name."""
 
 
 class Quotation(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_rules
 from multilang_cli.catalogue.pages import DocsPage, for_terminal, load_pages, search_pages
-from multilang_cli.catalogue.written import TITLE, load_chapters, load_sentences
+from multilang_cli.catalogue.written import PAGES_BESIDE, TITLE, load_chapters, load_sentences
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 PROTOCOL = "protocol"
 """The folder of the pages that are made from ``conformance/protocol``."""
+
+ALONE = frozenset({"errata", "broken-storm"})
+"""Pages of it that are found without the folder: nothing else has their names."""
 
 PAGES_NAMED = 8
 """Pages that a search names."""
@@ -80,9 +83,14 @@ def docs_given(flags: DocsFlags) -> int:
 
 
 def _protocol_page(wanted: str) -> DocsPage | None:
-    """A page of the written protocol: its contents, or ``protocol/`` and a chapter. Made when it is asked for."""
+    """A page of the written protocol: its contents, or ``protocol/`` and a page, or that alone where no other has it.
+
+    Made when it is asked for.
+    """
     folder, _, name = wanted.partition("/")
-    if folder != PROTOCOL:
+    if wanted in ALONE:
+        name = wanted
+    elif folder != PROTOCOL:
         return None
     from multilang_cli.reports.explaining.protocol_pages import pages  # noqa: PLC0415 (slow to make)
 
@@ -122,7 +130,8 @@ def _named(page: DocsPage) -> dict[str, str]:
 
 
 def _chapters() -> list[dict[str, str]]:
-    found = [{"name": f"{PROTOCOL}/{chapter.id}", "title": chapter.title} for chapter in load_chapters()]
+    titles = {**{chapter.id: chapter.title for chapter in load_chapters()}, **PAGES_BESIDE}
+    found = [{"name": f"{PROTOCOL}/{name}", "title": title} for name, title in titles.items()]
     return [{"name": PROTOCOL, "title": f"{TITLE}: its chapters"}, *found]
 
 

@@ -19,17 +19,32 @@ MOST_ERRORS = 3
 
 
 def render_verification(found: Verification, console: Console, *, verbose: bool = False) -> None:
-    """Show what differs, in groups. `verbose`: with what Storm did in each script, now and before."""
+    """Show what differs, in groups. `verbose`: with what Storm did in each script, now and before if that differs."""
     page = Page(console)
     sorted_out = groups(found.differences)
     for number, group in enumerate(sorted_out):
         if number == 0 or group.fates != sorted_out[number - 1].fates:
             page.line("Fates that changed" if group.fates else "Same fate, but", "bold")
         _show_group(page, group, verbose=verbose)
+    if verbose:
+        _show_equal(page, found)
     if found.wavering:
         cases = counted(len(found.wavering), "case")
         page.para(f"{cases} differed once and not when asked again: {', '.join(found.wavering)}", label="Note:")
     _show_summary(page, found)
+
+
+def _show_equal(page: Page, found: Verification) -> None:
+    differing = {each.case for each in found.differences}
+    for case, verdict in found.verdicts.items():
+        if case in differing:
+            continue
+        page.line(f"{case}: {', '.join(filter(None, (verdict['verdict'], verdict.get('how'))))}")
+        for error in verdict.get("error", ())[:1]:
+            page.para(error, indent=2, hang=4)
+        for event in verdict.get("events", ()):
+            if event["t"] != "error":
+                page.para(json.dumps(event, ensure_ascii=False), indent=2, hang=4)
 
 
 def _show_group(page: Page, group: DifferenceGroup, *, verbose: bool) -> None:

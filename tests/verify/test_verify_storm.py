@@ -230,6 +230,13 @@ def test_a_script_that_names_no_rule_is_shown_all_the_same() -> None:
     assert "rules" not in text
 
 
+def test_what_storm_did_as_before_is_shown_by_verbose() -> None:
+    found = Verification("2.8.3", "2.8.3", {"a": {**DEAD, "error": ["x: no"]}}, (), ())
+    assert "a: rejected" in shown(found, verbose=True)
+    assert "  x: no\n" in shown(found, verbose=True)
+    assert "rejected" not in shown(found)
+
+
 # records
 
 

@@ -13,6 +13,7 @@ from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import load_rulebook, plain
 from multilang_cli.catalogue.standing import in_words, script_fates, standing_of, told_fates
 from multilang_cli.catalogue.written import (
+    PAGES_BESIDE,
     TITLE,
     BrokenStorm,
     Erratum,
@@ -65,6 +66,8 @@ _BROKEN = """\
 What no component can do right, because Storm itself has it wrong. Each entry has the smallest frames that show it, the
 versions, and a report for Storm's tracker that can be sent as it is. `>` is written by Storm, `<` by the component."""
 
+_AGAIN = "mlcheck verify-storm 2.8.3 --verbose"
+
 
 def pages() -> dict[str, str]:
     """The pages by the names of their files."""
@@ -73,10 +76,8 @@ def pages() -> dict[str, str]:
         "index.md": _index(),
         "fates.md": _fates(),
         "cases.md": _cases(),
-        "errata.md": _page(
-            "Errata of Storm's page about the protocol", _ERRATA, "\n".join(map(_erratum, load_errata()))
-        ),
-        "broken-storm.md": _page("Broken in Storm", _BROKEN, *map(_defect, load_broken())),
+        "errata.md": _page(PAGES_BESIDE["errata"], _ERRATA, "\n".join(map(_erratum, load_errata()))),
+        "broken-storm.md": _page(PAGES_BESIDE["broken-storm"], _BROKEN, *map(_defect, load_broken())),
     }
 
 
@@ -175,7 +176,7 @@ def _fates() -> str:
     told = {rule.id for rule in load_rulebook().rules.values() if not any(e.confirmed_by for e in rule.effects)}
     rest = "\n".join(f'- <a id="{name}"></a>{name}: {load_rulebook().rules[name].title}' for name in sorted(told))
     return _page(
-        "Fates: what each Storm does about each breach",
+        PAGES_BESIDE["fates"],
         _FATES,
         *parts,
         "## Rules that no script of Storm shows",
@@ -193,7 +194,7 @@ def _cases() -> str:
         f'- <a id="{case["id"]}"></a>`{case["id"]}`: {_flat(case["title"])}. Expected: {_flat(case["expected"])}'
         for case in found
     ]
-    return _page("Cases: how the sentences are tried", _CASES, "\n".join(lines))
+    return _page(PAGES_BESIDE["cases"], _CASES, "\n".join(lines))
 
 
 def _erratum(erratum: Erratum) -> str:
@@ -209,7 +210,7 @@ def _defect(defect: BrokenStorm) -> str:
         f'## <a id="{defect.id}"></a>{defect.title}',
         f"Versions: {defect.versions}. {_flat(defect.effect)}",
         _block(defect.frames),
-        f"Real Storm, asked by script: {asked}." if asked else "",
+        f"Real Storm, asked by script: {asked}. Again: `{_AGAIN} {' '.join(defect.scripts)}`" if asked else "",
         f"What to do: {_flat(defect.until_then)} ({_links(defect.sentences)})",
         "A report for the tracker:",
         _block(defect.report),
