@@ -89,6 +89,15 @@ def test_a_project_runs(project: Path) -> None:
     assert "3" in ran.stdout
 
 
+@pytest.mark.library
+def test_without_outputs_nothing_is_declared(project: Path) -> None:
+    """As ``sparse submit`` has it, though streamparse's Flux files have a default stream: an emit ends the worker."""
+    (project / ".venv").symlink_to(LIBRARY)
+    parts = project / "src" / "parts.py"
+    parts.write_text(PARTS.replace('    outputs = ["word", "count"]\n', ""), encoding="utf-8")
+    assert read_project(str(project), "2.8.3", {}).topology.components["count"].streams == {}
+
+
 def test_a_python_without_streamparse(project: Path) -> None:
     """Its own one, which is named, with what to do."""
     venv.create(project / "venv", symlinks=True)

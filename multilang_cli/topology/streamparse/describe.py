@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+NO_STREAM = ["NONE_BUT_FLUX_WANTS_SOMETHING_HERE"]
+"""What streamparse writes for Flux as the fields of a component without outputs. ``sparse submit`` declares none."""
+
 
 def main(file: str, name: str, environment: str) -> Any:
     """Import the module as ``sparse run`` does, and print its first topology."""
@@ -25,6 +28,9 @@ def main(file: str, name: str, environment: str) -> Any:
         if isinstance(spec.par, dict):
             spec.par = spec.par.get(environment) or next(iter(spec.par.values()))
     flux = topology.to_flux_dict(name)
+    for part in (*flux.get("spouts", ()), *flux.get("bolts", ())):
+        if part["constructorArgs"][1:] == [NO_STREAM]:
+            del part["constructorArgs"][1:]
     flux["config"] = topology.config
     return flux
 
