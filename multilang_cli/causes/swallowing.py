@@ -115,29 +115,32 @@ class TwiceReader:
     """
 
     def __init__(self) -> None:
-        self._unread: deque[str] = deque(maxlen=MOST_FOLLOWED)
+        self._unread: deque[str] = deque()
         self._swallowed: set[str] = set()
+        self._behind: set[str] = set()
         self._beats: set[str] = set()
-        self._order: dict[str, int] = {}
-        self._first = MOST_FOLLOWED
         self._awaited = self._syncs = 0
         self._current: tuple[str, ...] = ()
         self._handed = self._stepped = self._went_on = self._differs = False
 
     def sent(self, id_: str, *, beat: bool = False) -> None:
         """Take a tuple, a heartbeat, or `IDS`."""
-        if len(self._order) >= MOST_FOLLOWED:
-            self._differs = True
-        elif id_ != IDS:
-            self._order[id_] = len(self._order)
-            self._beats |= {id_} if beat else set()
+        if self._differs:
+            return
         self._unread.append(id_)
+        if beat:
+            self._beats.add(id_)
+        if self._swallowed:
+            self._behind.add(id_)
         if self._awaited:
             self._read_on()
+        if len(self._unread) > MOST_FOLLOWED or len(self._behind) > MOST_FOLLOWED:
+            self._differs = True
 
     def emitted(self, emit: Emit) -> None:
         """Take an emit: all up to the tuple that it is anchored to has been read."""
-        self._said()
+        if self._differs_now():
+            return
         self._current = emit.anchors
         self._handled(emit.anchors)
         if emit.wants_task_ids:
@@ -147,15 +150,17 @@ class TwiceReader:
 
     def settled(self, id_: str) -> None:
         """Take an ack or fail."""
-        self._said()
-        self._handled([id_])
-        self._differs = self._differs or id_ in self._swallowed
-        self._went_on = self._went_on or self._order.get(id_, -1) > self._first
+        if self._differs_now():
+            return
+        self._handled((id_,))
+        self._differs = id_ in self._swallowed
+        self._went_on = self._went_on or id_ in self._behind
 
     def synced(self) -> None:
         """Take a sync, which does not say whose it is: that of the first heartbeat that it may have read."""
-        self._said()
-        self._handled(list(islice((id_ for id_ in self._unread if id_ in self._beats), 1)))
+        if self._differs_now():
+            return
+        self._handled(tuple(islice((id_ for id_ in self._unread if id_ in self._beats), 1)))
         self._syncs += 1
 
     def explains(self, left_open: Collection[str]) -> bool:
@@ -173,20 +178,28 @@ class TwiceReader:
 
     def _handled(self, ids: Sequence[str]) -> None:
         """Take all up to the last of these for read."""
-        if (last := next((id_ for id_ in reversed(self._unread) if id_ in ids), None)) is not None:
-            while self._unread.popleft() != last:
+        unread = self._unread
+        if unread and unread[0] in ids and len(ids) == 1:
+            unread.popleft()
+        elif (last := next((id_ for id_ in reversed(unread) if id_ in ids), None)) is not None:
+            while unread.popleft() != last:
                 pass
 
     def _read_on(self) -> None:
         self._awaited -= 1
         if (id_ := self._unread.popleft()) != IDS:
             self._handed = self._handed or not self._awaited
+            if not self._swallowed:
+                self._behind.update(self._unread)
             self._swallowed.add(id_)
-            self._first = min(self._first, self._order.get(id_, MOST_FOLLOWED))
 
-    def _said(self) -> None:
-        self._differs = self._differs or self._awaited > 0
-        self._stepped = self._stepped or self._handed
+    def _differs_now(self) -> bool:
+        """True if it is none of this kind, now that it says something; nothing that comes later counts then."""
+        if self._awaited > 0:
+            self._differs = True
+        elif self._handed:
+            self._stepped = True
+        return self._differs
 
 
 class DroppingReader:

@@ -63,12 +63,13 @@ _SPACED = re.compile(rb"[ \t\r\n]:")
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _BACKSLASH, _DELETE = b"\\\x7f"
 _WITHOUT_NUMBERS = frozenset({Ack, Fail, Sync})
+_WANTS = b'"need_task_ids":'
 _UNSAID = (
     (b'"stream":', lambda emit: emit.stream == DEFAULT_STREAM),
     (b'"anchors":', lambda emit: not emit.anchors),
     (b'"id":', lambda emit: emit.id is None),
     (b'"task":', lambda emit: emit.task is None),
-    (b'"need_task_ids":', lambda emit: emit.need_task_ids),
+    (_WANTS, lambda emit: emit.need_task_ids),
 )
 """Keys of an emit as they are written, and whether what they say is what goes without saying."""
 _FIELDS: dict[type, frozenset[str]] = {
@@ -145,9 +146,29 @@ def _are_plain(messages: Sequence[Any], run: bytes, between: bytes) -> bool:
             return False
     if not _has_keys(run, keys):
         texts = run.removesuffix(between).split(between)
-        if not all(map(_has_keys_or_defaults, texts, messages)):
+        if not (_say_what_goes_without(run, texts, messages, keys) or all(map(_has_keys_or_defaults, texts, messages))):
             return False
     return not _has_long_number(run, between)
+
+
+def _say_what_goes_without(run: bytes, texts: Sequence[bytes], messages: Sequence[Any], keys: int) -> bool:
+    """True if emits say that they want task ids, each once at most, and there is no other key too many.
+
+    Some libraries say it in each emit. Whoever wants none has said so in a key that is among `keys`.
+    """
+    said = [
+        text.count(_WANTS) if message.need_task_ids else 0
+        for text, message in zip(texts, messages, strict=True)
+        if message.__class__ is Emit
+    ]
+    more = sum(said)
+    wanted = sum([message.need_task_ids for message in messages if message.__class__ is Emit])
+    return (
+        more > 0
+        and max(said) == 1
+        and run.count(_WANTS) == more + len(said) - wanted
+        and run.count(b":") == keys + more
+    )
 
 
 def _text(frame: Frame) -> bytes:
