@@ -22,6 +22,13 @@ _LEAVES = re.compile(
 """A statement that leaves a function or a round of a loop with nothing to give."""
 
 
+_ENDS = re.compile(
+    r"""(?:^\s*|[{;:)]\s*|\bthen\s+|\bdo\s+|\b(?:or|and)\s+)(?:
+    (?:break|last|return)(?=\s*(?:;|\}|$|(?:if|unless)\b|\bend\b|\w+\s*;?$))
+    |(?:sys\.|os\.|process\.|System\.|Process\.)?_?[eE]xit!?\b|quit\s*\()""",
+    re.VERBOSE,
+)
+"""A statement that ends a loop, a function or the program."""
 _OTHERWISE = re.compile(r"\s*(?:[}]?\s*else\b(?!\s*if\b)|default\s*:|_\s*=>|\*\)|otherwise\b)")
 """The branch of all that has none."""
 _ASKED = re.compile(r"""['"`:](?:ack|fail)\b""")
@@ -45,6 +52,17 @@ def early_exit(handler: Place, answer: str, sources: Mapping[str, Sequence[str]]
         for number in _exits(lines, begin, end, answer)
     ]
     found = found or _past_the_answer(handler, answer, sources.get(handler.file, ()))
+    return found[0] if len(found) == 1 else None
+
+
+def end_in(handler: Place, sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """Find the only statement in what `handler` begins that ends its loop or the program; None if it is not alone."""
+    found = [
+        Place(file, number + 1, lines[number].strip())
+        for file, lines, begin, end in _blocks(handler, sources)
+        for number in range(begin, max(end, begin + 1))
+        if _ENDS.search(lines[number]) and not COMMENT.match(lines[number])
+    ]
     return found[0] if len(found) == 1 else None
 
 

@@ -172,6 +172,7 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     same stdout. `because`: an exception that goes on, and of which those behind it come. `method`: a frame with no
     line, with a group `method`; `defines`: the line that such a method begins with, ``{method}`` in place of its name.
     `causes_follow`: the exceptions that led to one are written behind it. `thrown`: the call that throws, in a stack;
+    `thread`: the line that another thread's frames begin with;
     frames before the last one are those of a handler that threw again.
     """
 
@@ -189,4 +190,5 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     method: str = ""
     defines: str = ""
     thrown: str = ""
+    thread: str = ""
     causes_follow: bool = False

@@ -94,7 +94,8 @@ class Tracebacks:
         root = form.root_of(text, match, roots)
         begin, end = form.extent(text, root)
         first = text[begin:].split("\n", 1)[0]
-        places = form.places(text[begin:end], root, roots)
+        places = form.places(form.of_one_thread(text[begin:end]), root, roots)
+        places = places or form.places(text[begin:end], root, roots)[:1]
         place = next(iter(places), None)
         called_by = tuple(each for each in places if (each.file, each.line) != (places[0].file, places[0].line))
         at = unread + text.count("\n", 0, begin)
@@ -138,6 +139,7 @@ class _Form:
     _begins = _compiled("begins", re.MULTILINE)
     _thrown = _compiled("thrown", re.MULTILINE)
     _foreign = _compiled("foreign")
+    _thread = _compiled("thread", re.MULTILINE)
     _because = _compiled("because")
     misread = _compiled("misread")
 
@@ -155,6 +157,11 @@ class _Form:
     def has_frames(self, text: str) -> bool:
         """True if a frame of this form stands in the text."""
         return self._frame.search(text) is not None
+
+    def of_one_thread(self, text: str) -> str:
+        """A traceback without those of other threads, of which none called what is in the first."""
+        threads = [each.start() for each in self._thread.finditer(text)]
+        return text[: threads[1]] if len(threads) > 1 else text
 
     def extent(self, text: str, match: re.Match[str]) -> tuple[int, int]:
         """The begin and the end of an exception's traceback: what comes after the frames is not its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.causes.early_exits import default_exit, early_exit
+from multilang_cli.causes.early_exits import default_exit, early_exit, end_in
 from multilang_cli.causes.model import Place
 
 GO = """func next() {
@@ -172,3 +172,39 @@ def test_a_command_without_a_branch_leaves_by_that_of_all_others(file: str) -> N
 
 def test_a_line_that_is_in_none_of_the_sources_leaves_nowhere() -> None:
     assert early_exit(Place("other.py", 3), "sync", {"spout.py": PYTHON.splitlines()}) is None
+
+
+ENDS = {
+    "perl": """while (1) {
+    my $order = receive();
+    exit 0 unless defined $order;
+    if ($what eq 'next') {
+        give();
+    }
+    elsif ($what eq 'deactivate') {
+        last;
+    }
+    reply({ command => 'sync' });
+}
+""",
+    "python": """while True:
+    order = receive() or sys.exit(0)
+    if order["command"] == "deactivate":
+        close()
+        break
+    sync()
+""",
+    "several": """while (true) {
+  if (order.command === 'deactivate') {
+    if (done) process.exit(0);
+    return;
+  }
+}
+""",
+}
+
+
+@pytest.mark.parametrize(("name", "handler", "line"), [("perl", 7, 8), ("python", 3, 5), ("several", 2, 0)])
+def test_the_line_that_ends_the_program_in_the_branch_of_a_command_is_found(name: str, handler: int, line: int) -> None:
+    found = end_in(Place("spout", handler), {"spout": ENDS[name].splitlines()})
+    assert (found.line if found else 0) == line

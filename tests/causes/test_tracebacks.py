@@ -524,3 +524,16 @@ def test_the_last_lines_of_stderr_begin_with_the_exception_that_they_belong_to()
     python = WRITTEN["python"].splitlines()
     assert last_stderr_lines(python, 3) == python[-3:]
     assert last_stderr_lines(["a", "b", "c", "d"], 2) == ["c", "d"]
+
+
+def test_another_thread_called_nothing_of_what_the_first_one_did() -> None:
+    said = (
+        "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan send]:\nmain.main()\n"
+        "\t/srv/main.go:87 +0x1\n"
+        "\ngoroutine 5 [chan receive]:\nmain.emit(...)\n\t/srv/main.go:40\ncreated by main.main in goroutine 1\n"
+        "\t/srv/main.go:60 +0x1\n"
+    )
+    death = load_tracebacks().death_in(said, ["/srv"], "go")
+    assert death is not None
+    assert death.place == Place("main.go", 87)
+    assert death.callers == ()

@@ -28,12 +28,12 @@ CASES = ("bolt.settle.once", "bolt.emit.anchors")
 TWO = 'user, at = tup["tuple"]; at + 1'
 
 
-def again(tmp_path: Path, deed: str, **declared: Any) -> RunResult:
+def again(tmp_path: Path, deed: str, *more: str, **declared: Any) -> RunResult:
     """The result of a bolt that does this, looked at once more."""
     script = tmp_path / "bolt.py"
     script.write_text(PID + CODE % deed)
     component = Component(command=(sys.executable, "-I", "-S", str(script)), **declared)
-    options = RunOptions(record=str(tmp_path / "kept"), include=CASES, timeout=5.0)
+    options = RunOptions(record=str(tmp_path / "kept"), include=(*CASES, *more), timeout=5.0)
     return with_taken(Subject.of(component, options), run_suite(component, options))
 
 
@@ -61,6 +61,12 @@ def test_how_a_bolt_fares_with_a_tuple_that_it_takes_is_told(tmp_path: Path, dee
     screen = as_text(lambda console: render_screen(result, console), 80)
     assert "  Takes   --tuple " in screen
     assert screen.count("\n") <= 24
+
+
+def test_who_takes_the_plain_tuple_and_not_each_text_of_ours_needs_no_other_shape(tmp_path: Path) -> None:
+    deed = 'answer = "ack" if tup["tuple"][0].isascii() else "fail"'
+    result = again(tmp_path, deed, "bolt.emit.unicode")
+    assert (result.exit_code, result.takes) == (6, None)
 
 
 def test_a_bolt_that_takes_none_of_the_shapes_is_left_alone(tmp_path: Path) -> None:

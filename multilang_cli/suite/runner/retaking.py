@@ -41,7 +41,9 @@ def with_taken(subject: Subject, result: RunResult, progress: Progress | None = 
     component, first = subject.component, next(iter(troubles_of(result)), None)
     if first is None or component.testee or component.kind != "bolt":
         return result
-    made_up = not (has_samples(component) or component.sources)
+    # Who takes the plain one refuses some values of ours, and needs no other shape.
+    takes_it = any(each.id == _PLAIN and each.verdict == "pass" for each in result.subjects)
+    made_up = not (has_samples(component) or component.sources or takes_it)
     try:
         if made_up and result.exit_code == ExitCode.INCONCLUSIVE and first.cause.id in _REFUSES:
             return _with(result, _taken(subject, progress))

@@ -11,7 +11,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.callers import callers_of
 from multilang_cli.causes.complaints import tells_of_trouble
-from multilang_cli.causes.early_exits import default_exit, early_exit
+from multilang_cli.causes.early_exits import default_exit, early_exit, end_in
 from multilang_cli.causes.library_emits import emitter_of
 from multilang_cli.causes.tracebacks import last_line, own
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, SpoutCommand, Sync
@@ -34,6 +34,7 @@ _COMPLAINED = frozenset({"logs-and-forgets"})
 """Causes whose place is where what was logged was written."""
 _EXTRA = "sync-extra"
 _NO_SYNC = "sync-missing"
+_ENDS_AT = "ends-at-a-command"
 _LOOKS_FOR = r"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{}\b(?!\W{{0,3}}\])"
 """A line that looks for a command by its name."""
 _WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", Sync: "sync"}
@@ -110,6 +111,8 @@ def _suspects(
     With another that belongs to it.
     """
     unanswered = facts.unanswered if _NO_SYNC in cause.rules else ""
+    if cause.id == _ENDS_AT and (place := _end_at(facts)):
+        return place, None
     found = _by_patterns(_patterns(cause, known, facts, unanswered), known, facts)
     if found is not None:
         exit_ = early_exit(found, "sync", all_lines_of(facts.source)) if _NO_SYNC in cause.rules else None
@@ -121,6 +124,12 @@ def _suspects(
         writers = _writer_of(event, command, asked, facts.source, of_values=not _OF_VALUES.isdisjoint(cause.rules))
         return writers if writers[0] is not None else (_emitter_of(event, facts.source), None)
     return default_exit("sync", all_lines_of(facts.source)) if unanswered else None, None
+
+
+def _end_at(facts: Facts) -> Place | None:
+    """The line that ends the program in the branch of the command that it ended at."""
+    handler = suspect_in(facts.source, _LOOKS_FOR.format(facts.asked))
+    return end_in(handler, all_lines_of(facts.source)) if handler else None
 
 
 def _patterns(cause: Cause, known: KnownCause | None, facts: Facts, unanswered: str) -> Iterator[str]:
