@@ -190,6 +190,15 @@ SUSPECTED = {
     "an anchor that is put in a list": ("anchors-nested", "javascript", "send({ tuple, anchors: [anchor] });", True),
     "anchors in Perl": ("anchors-nested", "perl", "anchors => [$anchor],", True),
     "an anchor of a tuple": ("anchors-nested", "ruby", "anchors: [tup['id']]", False),
+    "a comment behind what drops a tuple": (
+        "forgets-tuples",
+        "go",
+        "\tif seen[key] {\n\t\tcontinue // nothing new",
+        True,
+    ),
+    "the same in Ruby": ("forgets-tuples", "ruby", "  if seen[key]\n    next # nothing new", True),
+    "a pipe of Tcl without an encoding": ("writes-no-utf-8", "tcl", "fconfigure stdout -buffering none", True),
+    "one with it": ("writes-no-utf-8", "tcl", "fconfigure stdout -encoding utf-8", False),
     "a list of anchors": ("anchors-nested", "python", '"anchors": anchors', False),
 }
 
