@@ -23,7 +23,7 @@ _DEFINES = re.compile(
     re.VERBOSE,
 )
 _ENDS = re.compile(r"\s*(?:\}[);,]*|end)\s*$")
-_SENDS = r"send|write|say|put|out|tell|reply|give|respond|answer"
+_SENDS = r"send|write|say|put|out|tell|reply|give|respond|answer|deliver|transmit|publish|forward"
 """Words in the names of functions that write any message."""
 _WRITTEN = "emit|ack|log"
 """Commands after which such functions are called."""

@@ -70,6 +70,13 @@ NO_HELPER = """while True:
     tup = read()
     send({"command": "ack", "id": tup["id"]})
 """
+DELIVERS = """def next_tuple
+  deliver(values + [attempt])
+end
+def deliver(values)
+  write('command' => 'emit', 'tuple' => values)
+end
+"""
 PROCESS = """def process(tup):
     send({"command": "ack", "id": tup["id"]})
 
@@ -82,6 +89,7 @@ CALLED = {
     "a call of several lines": (PYTHON, 2, "emit", "python", "", [7]),
     "a method of Lua": (LUA, 3, "emit", "lua", "", [7]),
     "a call without parentheses": (RUBY, 2, "ack", "ruby", "", [5]),
+    "a helper that delivers": (DELIVERS, 5, "emit", "ruby", "", [2]),
     "a line in no function": (NO_HELPER, 3, "ack", "python", "", []),
     "a function that is no helper": (PROCESS, 2, "ack", "python", "", []),
 }
