@@ -38,7 +38,7 @@ _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 Row = dict[str, Any]
 """A row of the table findings, or of outlooks: it has a `version` then."""
 Place = tuple[str, int, str, bytes]
-"""A line of a conversation: its `conv`, its `part`, header, event or damaged, and its bytes."""
+"""A line of a conversation: its `conv`, its `part`, header, event, damaged or end, and its bytes."""
 
 
 class _Timed(NamedTuple):
@@ -75,17 +75,25 @@ class LineJudge:
         self._last = _Timed(0, 0.0)
         self._missing = ""
         self._gap = False
+        self._closed = False
+        self._behind_cut: tuple[int, dict[str, Any] | None] | None = None
         self._unknown = ""
 
     def take(self, part: int, what: str, raw: bytes) -> list[Row]:
         """The next line: what is found by it, or by those that waited to be judged."""
         if what == "header":
             return self._take_part(part, raw)
-        if what == "damaged":
+        if what == "end":
+            self.close()
+        elif what == "damaged":
             self._lack("a line that can't be read")
         elif self._judge is not None and self._reader is not None:
             try:
                 line = decode_line(raw)
+                if line.seq < self._last.seq:
+                    # Where a line is damaged they come as they stand in the file: this one is too late for its place.
+                    self._lack("lines are out of order")
+                    return []
                 if missed := self._reader.missed(line):
                     self._lack(f"{missed} events are missing")
                 event = self._reader.event(line)
@@ -93,8 +101,14 @@ class LineJudge:
                 self._lack("a line that can't be read")
                 return []
             if event is not None:
-                return [*self._miss(), *self._feed(event)]
+                return [*self._judge_cut(event), *self._miss(), *self._feed(event)]
         return []
+
+    def close(self) -> None:
+        """Know that the part has its end: nothing of it is missing there."""
+        self._closed = True
+        if self._reader is not None:
+            self._reader.closed = True
 
     def _lack(self, why: str) -> None:
         self._missing = why
@@ -103,6 +117,7 @@ class LineJudge:
 
     def finish(self) -> Iterator[Row]:
         """Yield the last findings, and how the conversation ends on each Storm version."""
+        yield from self._judge_cut()
         yield from self._catch_up()
         yield from self._with_causes()
         if self._unknown:
@@ -119,22 +134,36 @@ class LineJudge:
 
     def begin(self, part: int, header: Header) -> list[Row]:
         """Go on with a part: what is found of those that waited to be judged, if parts before it are missing."""
-        found: list[Row] = []
-        # A line that was cut just before a new part lost nothing that this part has not.
-        self._missing = ""
+        found = self._judge_cut()
+        cut, self._closed = bool(self._part) and not self._closed, False
         if self._judge is None:
             self._redactor = Redactor(header.profile.conf)
             profile = msgspec.structs.replace(header.profile, storm=self._version(header))
             self._judge = self._new_judge(profile)
             if self._judge is not None:
                 self._recent = RecentEvents(self._judge.profile, _rulebook(profile.storm), header.argv)
+        if header.snapshot is not None and (cut or part > self._part + 1):
+            # What the lines before have lost, this part knows.
+            self._missing = ""
         if self._judge is not None and part > self._part + 1:
-            found = self._take_up(header.snapshot, part)
+            found += self._take_up(header.snapshot, part)
+        elif self._judge is not None and cut and part > self._part:
+            self._behind_cut = part, header.snapshot
         self._part = part
         return found
 
+    def _judge_cut(self, event: Event | None = None) -> list[Row]:
+        """Know that the part before has no end, unless the next begins with an `event` that is a gap: what is found."""
+        behind, self._behind_cut = self._behind_cut, None
+        if behind is None or (event is not None and isinstance(event.body, Gap)):
+            return []
+        part, snapshot = behind
+        return self._take_up(snapshot, part)
+
     def take_events(self, events: Sequence[Event]) -> list[Row]:
         """Take the next events, which were read already: what is found by them, or by those that waited."""
+        if self._behind_cut is not None:
+            return [*self._judge_cut(events[0]), *self.take_events(events)]
         if isinstance(events, RecordedEvents) and Handshake not in set(map(type, events.bodies)):
             return [*self._catch_up(), *self._judge_all(events)]
         return [row for event in events for row in self._feed(event)]
@@ -154,6 +183,7 @@ class LineJudge:
         try:
             if snapshot is not None:
                 self._judge.restore(snapshot)
+                self._gap = False
                 return found
         except (KeyError, TypeError, *_BAD):
             pass

@@ -88,6 +88,7 @@ class JudgedConversation:
         self._redactor = Redactor(header.profile.conf)
         self._quotes = Quotes(self._redactor)
         self._part = 0
+        self._in_gap = False
         self._behind_cut: Header | None = None
         self.late = header.part > 1
 
@@ -99,6 +100,7 @@ class JudgedConversation:
             return
         try:
             self.judge.restore(header.snapshot)
+            self._in_gap = False
         except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
             raise TranscriptError(self.path, 0, f"the snapshot of {header.conv!r} is none: {error}") from None
 
@@ -143,9 +145,10 @@ class JudgedConversation:
     def note_gap(self, why: str) -> None:
         """Know that something is missing here."""
         self.resume()
+        self._judge_cut()
         self.catch_up()
-        last = self._quotes.last
-        if last is None or not isinstance(last.body, Gap):
+        if not self._in_gap:
+            last = self._quotes.last
             seq, t = (last.seq, last.t) if last is not None else (0, 0.0)
             self._judge([Event(seq, t, "control", Gap(why))], large=False)
 
@@ -182,6 +185,7 @@ class JudgedConversation:
         if not self._said:
             self._begin(events)
         found = self.judge.feed_all(events)
+        self._in_gap = not isinstance(events, RecordedEvents) and isinstance(events[-1].body, Gap)
         if self._bound.spent and not self.damage:
             self.damage = UNBOUND.format(seq=self._quotes.last.seq if self._quotes.last else 0)
         if self._coverage is not None:

@@ -171,15 +171,15 @@ class Transcript:
         return Event(last.seq, last.t, "control", Gap(why))
 
 
-def entries(*paths: Path | str) -> Iterator[Entry]:
+def entries(*paths: Path | str, before: dict[str, ConversationReader] | None = None) -> Iterator[Entry]:
     """Every line of `paths`, as it is read: files in the order of the parts they begin with, else as given.
 
     Conversations that share a file come interleaved, as they stand there; a header of part 1 begins one anew. Files may
     be compressed with gzip. Raises OSError, and TranscriptError with the line for what is no transcript or of a newer
     major version. A damaged line behind a header is an entry and no error; so is a cut last one, or one that a later
-    part in the same file follows.
+    part in the same file follows. `before`: conversations that were read before, for further parts; these are added.
     """
-    conversations: dict[str, ConversationReader] = {}
+    conversations: dict[str, ConversationReader] = {} if before is None else before
     for path in by_part(paths):
         yield from _File(str(path), conversations).entries()
 
@@ -393,6 +393,7 @@ class _File:
             return self._damaged(number, f"no header of a conversation {line.conv!r} before this line", byte)
         if line.end is not None:
             self._open.pop(line.conv, None)
+            conversation.closed = True
             return EndLine(line.conv, line.end)
         try:
             event = conversation.event(line)

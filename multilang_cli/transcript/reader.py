@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,7 +18,7 @@ from multilang_cli.protocol.words.messages import Malformed, Pid
 from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from multilang_cli.protocol.words.events import Channel
     from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Message
@@ -31,16 +31,20 @@ class ConversationReader:
 
     `last`: the `seq` of the last one, -1 before the first, None where it is not known which comes next. `lines`: how
     many it has read; `whole`: none was missing among them. `expecting_pid`: the component has said nothing yet, which
-    is not certain if something is missing that was said so early (`pid_missed`).
+    is not certain if something is missing that was said so early (`pid_missed`). `closed`: its `part` has its end.
     """
 
-    def __init__(self, *, newer: bool, expecting_pid: bool, last: int | None = None, pid_missed: bool = False) -> None:
+    def __init__(
+        self, *, newer: bool, expecting_pid: bool, last: int | None = None, pid_missed: bool = False, part: int = 1
+    ) -> None:
+        self.part = part
         self.newer = newer
         self.expecting_pid = expecting_pid
         self.pid_missed = pid_missed
         self.last = last
         self.lines = 0
         self.whole = True
+        self.closed = False
         self.ends = dict.fromkeys(CHANNELS, 0)
 
     def miss(self) -> None:
@@ -114,14 +118,15 @@ class ConversationReader:
         self.ends[channel] = offset + len(raw)
         if channel == "in":
             return Event(line.seq, line.t, channel, wire.decode(text), raw, offset)
-        body = self._said(lambda expecting: read_text(text, expecting_pid=expecting, raw=raw))
+        body = read_text(text, expecting_pid=self.expecting_pid, raw=raw)
+        if self._is_later(body):
+            body = read_text(text, raw=raw)
         return Event(line.seq, line.t, channel, body, raw, offset)
 
-    def _said(self, read: Callable[[bool], FromComponent | Malformed]) -> FromComponent | Malformed:
-        """A message of the component, read as its first, or as a later one; where that is not known, as it fits."""
+    def _is_later(self, said: FromComponent | Malformed) -> bool:
+        """True if a message of the component, read as its first, may as well be a later one: it is no pid."""
         expecting, self.expecting_pid = self.expecting_pid, False
-        said = read(expecting)
-        return read(False) if expecting and self.pid_missed and not isinstance(said, Pid) else said
+        return expecting and self.pid_missed and not isinstance(said, Pid)
 
     def _bytes(self, line: EventLine, text: bytes) -> Event:
         channel: Channel = line.ch  # type: ignore[assignment]
@@ -138,7 +143,9 @@ class ConversationReader:
         else:
             newline = chr(raw[-1]) if raw[-1] in b"\r\n" and not line.fault else ""
             frame = Frame(offset, raw, newline, line.fault)
-            body = self._said(lambda expecting: read_frame(frame, expecting_pid=expecting))
+            body = read_frame(frame, expecting_pid=self.expecting_pid)
+            if self._is_later(body):
+                body = read_frame(frame)
         return Event(line.seq, line.t, channel, body, raw, offset)
 
 
@@ -158,6 +165,17 @@ def without_secrets_in(event: Event, redactor: Redactor) -> Event:
     return msgspec.structs.replace(clean, body=said)
 
 
+def _last_before(part: int, before: ConversationReader | None, known: dict[str, Any]) -> int | None:
+    """The number of the last event before a part, by the part `before` and what the writer has `known`."""
+    if part == 1:
+        return -1
+    seq = known.get("last_seq")
+    behind = seq if isinstance(seq, int) and seq >= 0 else None
+    if before is None or part > before.part + 1 or not (before.whole and before.closed):
+        return behind
+    return before.last if before.last is None or behind is None else max(before.last, behind)
+
+
 def reader_of(header: Header, version: str, before: ConversationReader | None) -> ConversationReader:
     """The reader of the events behind `header`, in the format `version`. `before`: of the part before, if any."""
     state = (header.snapshot or {}).get("state")
@@ -166,5 +184,6 @@ def reader_of(header: Header, version: str, before: ConversationReader | None) -
         expecting, missed = before.expecting_pid and known.get("said") is not True, before.pid_missed
     else:
         expecting, missed = header.part == 1 or known.get("said") is False, known.get("gap") is True
-    last = -1 if header.part == 1 else None
-    return ConversationReader(newer=is_newer(version), expecting_pid=expecting, last=last, pid_missed=missed)
+    last = _last_before(header.part, before, known)
+    newer, part = is_newer(version), header.part
+    return ConversationReader(newer=newer, expecting_pid=expecting, last=last, pid_missed=missed, part=part)

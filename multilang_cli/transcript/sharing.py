@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from multilang_cli.transcript.read import Entry
+    from multilang_cli.transcript.reader import ConversationReader
 
 
 class Broken(NamedTuple):
@@ -31,11 +32,12 @@ def lines_of(paths: Sequence[Path | str]) -> Iterator[tuple[int, str, Entry | Br
     for a file that can't be read.
     """
     numbers: dict[str, int] = {}
+    known: dict[str, ConversationReader] = {}
     begun = 0
     for path in map(str, by_part(paths)):
         here: set[int] = set()
         try:
-            for entry in entries(path):
+            for entry in entries(path, before=known):
                 if isinstance(entry, Happened):
                     yield numbers[entry.conv], path, entry
                 elif isinstance(entry, Cut | Damaged):

@@ -46,9 +46,8 @@ def lines(paths: Sequence[Path]) -> Iterator[tuple[str, int, str, bytes]]:
             except msgspec.MsgspecError:
                 yield path.stem, part, "damaged", b""
                 continue
-            if line.end is None:
-                part = json.loads(text).get("part", 1) if line.transcript else part
-                yield line.conv, part, "header" if line.transcript else "event", text
+            part = json.loads(text).get("part", 1) if line.transcript else part
+            yield line.conv, part, "header" if line.transcript else "event" if line.end is None else "end", text
 
 
 def compared(paths: Sequence[Path]) -> tuple[list[Any], list[Any]]:

@@ -101,8 +101,9 @@ def test_a_part_without_its_end_is_no_damage_where_the_next_begins_with_a_gap(de
     events = _talk()
     gap = Event(5, 0.5, "control", Gap("1 event could not be written"))
     first = written(events[:4], HEADER).splitlines(keepends=True)[:-1]
-    snapshot = Conversation(HEADER.profile, load_rulebook()).snapshot()
-    header = msgspec.structs.replace(HEADER, part=2, snapshot=snapshot)
+    judge = Conversation(HEADER.profile, load_rulebook())
+    judge.feed_all(events[:6])
+    header = msgspec.structs.replace(HEADER, part=2, snapshot=judge.snapshot())
     path = tmp_path / "recording.ndjson"
     path.write_bytes(b"".join(first) + written([*([gap] if declared else []), *events[6:]], header))
     judged = judge_transcripts([path], load_rulebook())

@@ -33,6 +33,8 @@ _SCHEMA = arrow_schema(_COLUMNS.values())
 _FINDINGS, _OUTLOOKS = arrow_schema(FINDINGS.columns), arrow_schema(OUTLOOKS.columns)
 DDL = ", ".join(f"`{column.name}` {column.type}" for column in _COLUMNS.values())
 ROWS_TOGETHER = 1024
+_LAST = 2**63 - 1
+"""The place of the end of a part: behind all its lines."""
 TASKS_A_CORE = 4
 """Tasks that judge, where files allow it: short ones fit in where no other task runs."""
 
@@ -83,6 +85,10 @@ def write_whole(
 def _in_order(conversations: DataFrame, events: DataFrame, quarantine: DataFrame | None) -> DataFrame:
     """All lines of each conversation in one partition, in order."""
     ordered = conversations.selectExpr("conv", "part", "-1L as place", "'header' as what", "header as raw")
+    ends = conversations.where("closed").selectExpr(
+        "conv", "part", f"{_LAST}L as place", "'end' as what", "cast(null as binary) as raw"
+    )
+    ordered = ordered.unionByName(ends)
     if quarantine is None:
         ordered = ordered.unionByName(events.selectExpr("conv", "part", "seq as place", "'event' as what", "raw"))
     else:

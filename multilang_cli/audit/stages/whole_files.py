@@ -67,11 +67,14 @@ def heard(file: WholeFile, storm: str) -> list[Row] | None:
     rows: list[Row] = []
     try:
         for entry in entries(file.path):
-            if isinstance(entry, EndLine | Unclosed):
+            if isinstance(entry, Unclosed):
                 continue
             if isinstance(entry, Cut | Damaged | Shipped) or entry.conv not in file.keys or len(rows) > MOST_ROWS:
                 return None
             key = file.keys[entry.conv]
+            if isinstance(entry, EndLine):
+                judges[key].close()
+                continue
             if isinstance(entry, Header):
                 judge = judges.setdefault(key, LineJudge(key, storm))
                 rows += judge.begin(entry.part, entry)
