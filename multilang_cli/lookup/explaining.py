@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_rulebook
-from multilang_cli.catalogue.worker_log import load_index, process_of
+from multilang_cli.catalogue.worker_log import load_index
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.reports.explaining.explain import render_cause, render_rule, render_sentence
-from multilang_cli.reports.explaining.worker_log import bounded_lines, read_log, show_log, show_recognised
+from multilang_cli.reports.explaining.worker_log import bounded_lines, process_in, read_log, show_log, show_recognised
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.suite.cases.case import load_cases
@@ -73,7 +73,7 @@ def _show(name: str, console: Console) -> None:
     elif name in sentences:
         render_sentence(sentences[name], _titles(cases), console)
     elif found := _recognised(name):
-        show_recognised(Page(console), found, process_of(name), rulebook)
+        show_recognised(Page(console), found, process_in(name), rulebook)
     else:
         raise CommandError(_unknown(name, [*rulebook.rules, *causes, *cases, *sentences]))
 
@@ -88,7 +88,7 @@ def _facts(name: str, cases: dict[str, Case]) -> dict[str, Any]:
     if name in sentences:
         return {"about": "sentence", "section": sentences[name].number, **asdict(sentences[name].sentence)}
     if found := _recognised(name):
-        return {"about": "text", "found": found, "process": process_of(name)}
+        return {"about": "text", "found": found, "process": process_in(name)}
     raise CommandError(_unknown(name, [*rules, *causes, *cases, *sentences]))
 
 

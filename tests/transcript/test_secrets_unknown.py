@@ -54,3 +54,21 @@ def test_they_stand_in_nothing_that_is_written(tmp_path: Path) -> None:
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert [path.name for path in files if any(SECRET in part for part in unpacked(path.read_bytes()))] == []
     assert b"***" in Path(recorded).read_bytes()
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+@pytest.mark.parametrize("pasted", [True, False], ids=["pasted", "log"])
+def test_what_a_worker_says_of_a_lost_component_is_told_without_them(
+    form: tuple[str, ...], pasted: bool, tmp_path: Path
+) -> None:
+    secret = SECRET.decode()
+    line = (
+        f"o.a.s.t.ShellBolt [ERROR] Halting process: ShellBolt died. Command: [python3, --password, {secret}, b.py],"
+        f" ProcessInfo pid:7, name:b exitCode:1, errorString: cannot log in with password={secret}\n"
+        "java.lang.RuntimeException: Pipe to subprocess seems to be broken! No output read.\n"
+    )
+    (tmp_path / "worker.log").write_text(line, encoding="utf-8")
+    done = mlcheck("explain", *form, *([line] if pasted else ["--log", "worker.log"]), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert secret not in done.stdout + done.stderr
+    assert "password=***" in done.stdout

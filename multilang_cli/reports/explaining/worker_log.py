@@ -6,7 +6,10 @@ import shlex
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from multilang_cli.catalogue.worker_log import load_index, process_of
+from multilang_cli.transcript.secrets import hide, hide_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +43,15 @@ class LogSummary(NamedTuple):
     found: list[Found]
     lines: int
     unknown: list[int]
+
+
+def process_in(text: str) -> ProcessInfo | None:
+    """Find what a text says of the process that was lost, without secrets; None if it says nothing."""
+    process = process_of(text)
+    if process is None:
+        return None
+    command, said, place = tuple(hide_words(process.command)), hide(process.stderr, "text"), hide(process.place, "text")
+    return msgspec.structs.replace(process, command=command, stderr=said, place=place)
 
 
 def show_recognised(page: Page, found: list[Recognised], process: ProcessInfo | None, rulebook: Rulebook) -> None:
@@ -82,9 +94,9 @@ def read_log(lines: Iterable[str]) -> LogSummary:
             seen = found.get(what.entry.text)
             if seen is None:
                 fuller = next((each for each in index.recognise(whole) if each.entry.text == what.entry.text), what)
-                found[what.entry.text] = Found(fuller, process_of(whole), at, 1)
+                found[what.entry.text] = Found(fuller, process_in(whole), at, 1)
             else:
-                found[what.entry.text] = seen._replace(times=seen.times + 1, process=seen.process or process_of(head))
+                found[what.entry.text] = seen._replace(times=seen.times + 1, process=seen.process or process_in(head))
 
     for number, line in enumerate(lines, start=1):
         window.append((number, line[:MOST_LINE].rstrip("\r\n")))
