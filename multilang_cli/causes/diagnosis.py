@@ -251,6 +251,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(
         (*facts.seen.mislaid.left_open, *(id_ for _, id_ in facts.seen.unanswered.pending.values()))
     ),
+    "swallowed_beats": lambda facts: facts.seen.once.explains(facts.seen.mislaid.left_open),
     "swallowed_behind_ids": lambda facts: facts.seen.twice.explains(facts.seen.mislaid.left_open),
     "before_ids": lambda facts: facts.seen.drops_before_ids,
     "dropped": lambda facts: facts.seen.drops_before_ids and (facts.seen.dropping.went_on or facts.seen.dropping.waits),

@@ -9,7 +9,7 @@ from multilang_cli.causes.emitted_ids import EmittedIds
 from multilang_cli.causes.emitting import Emitting, Nexts
 from multilang_cli.causes.model import SpoutCommandName
 from multilang_cli.causes.sent_texts import SentTexts
-from multilang_cli.causes.swallowing import IDS, DroppingReader, Mislaid, NaiveReader, TwiceReader
+from multilang_cli.causes.swallowing import IDS, BlockedReader, DroppingReader, Mislaid, NaiveReader
 from multilang_cli.causes.unanswered import SentMessage, Unanswered
 from multilang_cli.protocol.words.events import (
     Chunk,
@@ -75,7 +75,7 @@ class Seen:
         self.dropping = DroppingReader()
         self.naive = NaiveReader()
         self.hasty = NaiveReader(always=True)
-        self.twice = TwiceReader()
+        self.once, self.twice = BlockedReader(1), BlockedReader(2)
         self._emits: set[bytes] = set()
         self.repeated: set[int] = set()
         self.fed = self.emitted = self.own_pid = self.lone_end = self.last_word = self.of_ids = self.behind_ids = False
@@ -177,6 +177,7 @@ class Seen:
         self.nexts.emitted(message)
         self.naive.emitted(message)
         self.hasty.emitted(message)
+        self.once.emitted(message)
         self.twice.emitted(message)
         self.dropping.emitted(message)
         self.mislaid.named(message.anchors)
@@ -190,6 +191,7 @@ class Seen:
         if self.unanswered.settled(id_):
             self.naive.settled(id_)
             self.hasty.settled(id_)
+        self.once.settled(id_)
         self.twice.settled(id_)
 
     def _synced(self) -> None:
@@ -198,6 +200,7 @@ class Seen:
             self.nexts.answered(of[0])
             self.naive.answered(of[1])
             self.hasty.synced()
+        self.once.synced()
         self.twice.synced()
 
     def complained(self, event: Event, _: Chunk) -> None:
@@ -228,12 +231,14 @@ class Seen:
             self.emitting.fed()
         self.naive.sent(message.id)
         self.hasty.sent(message.id, beat=asked == "heartbeat")
+        self.once.sent(message.id, beat=asked == "heartbeat")
         self.twice.sent(message.id, beat=asked == "heartbeat")
 
     def ids_sent(self, event: Event, message: TaskIds) -> None:
         """Task ids: only none at all are special."""
         self.naive.sent(IDS)
         self.hasty.sent(IDS)
+        self.once.sent(IDS)
         self.twice.sent(IDS)
         self.behind_ids = True
         self.unanswered.ids_sent()

@@ -108,13 +108,14 @@ class NaiveReader:
         return (self._stepped or self._went_on) and not answered and self.swallowed >= {*pending}
 
 
-class TwiceReader:
-    """A reader that takes two messages for each emit that asks for task ids: their list, and whatever comes behind it.
+class BlockedReader:
+    """A reader that takes so many messages, whatever they are, for each emit that asks for task ids.
 
-    It stands still until both are there, so whoever says anything before that is none of this kind.
+    It stands still until all are there, so whoever says anything before that is none of this kind.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, reads: int) -> None:
+        self._reads = reads
         self._unread: deque[str] = deque()
         self._swallowed: set[str] = set()
         self._behind: set[str] = set()
@@ -144,7 +145,7 @@ class TwiceReader:
         self._current = emit.anchors
         self._handled(emit.anchors)
         if emit.wants_task_ids:
-            self._awaited = 2
+            self._awaited = self._reads
             while self._awaited and self._unread:
                 self._read_on()
 
