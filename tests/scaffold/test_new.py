@@ -166,7 +166,10 @@ def test_not_even_a_dangling_link_is_written_through(tmp_path: Path) -> None:
         (("bolt", "--language", "pyton"), ["'pyton'", "did you mean python?", ALL]),
         (("bolt", "--language", "cobol"), ["'cobol'", ALL]),
         (("bolt",), ["--language", ALL]),
-        (("testee", "--language", "c"), ["no testee in 'c'", "go, java", "`mlcheck docs testees` has the contract"]),
+        (
+            ("testee", "--language", "cobol"),
+            ["no testee in 'cobol'", "c, go, java", "`mlcheck docs testees` has the contract"],
+        ),
         (("blot", "--language", "c"), ["'blot'", "did you mean bolt?"]),
         (("bolt", "--language", "c", "/dev/null/x"), ["/dev/null/x"]),
     ],
