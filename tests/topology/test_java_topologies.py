@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.driver.supervisor import Finished
@@ -19,6 +20,7 @@ from multilang_cli.topology.java import reading
 from multilang_cli.topology.java.groupings import CustomGroupings
 from multilang_cli.topology.java.program import JavaHostError, JavaOptions, fetched
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
+from multilang_cli.topology.java.unknown_keys import without_unknown_keys
 from multilang_cli.topology.java.values import JavaValues
 from multilang_cli.topology.model import Grouping
 from tests.command import mlcheck, refusal
@@ -60,6 +62,33 @@ def test_what_a_file_tells_before_java_reads_it(file: Path) -> None:
     assert caught.value.dependencies == ("org.example:parts:1.0",)
     assert caught.value.component_conf["words"] == {"topology.max.spout.pending": 7}
     assert [place.line for place in caught.value.unknown] == [2, 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("bolts:\n  - {id: a, config: {x: 1}, className: C}\n", {"bolts": [{"id": "a", "className": "C"}]}),
+        ("bolts: [{id: a, className: C, config: {x: {y: 1}}}]\n", {"bolts": [{"id": "a", "className": "C"}]}),
+        ("bolts:\n- config:\n    x: 1\n  id: a\n- id: b\n", {"bolts": [{"id": "a"}, {"id": "b"}]}),
+        (
+            "bolts:\n- id: a\n  config:\n  # a comment\n    x:\n    - 1\n\n- id: b\n",
+            {"bolts": [{"id": "a"}, {"id": "b"}]},
+        ),
+        ("dependencies: [a,\n  b]\nspouts: [{id: ${name}}]\n", {"spouts": [{"id": "${name}"}]}),
+        (
+            "{dependencies: [], spouts: [{id: a, args: [{config: 1}]}]}",
+            {"spouts": [{"id": "a", "args": [{"config": 1}]}]},
+        ),
+        ("config: {config: 1}\nbolts: [{id: a, config: }]\n", {"config": {"config": 1}, "bolts": [{"id": "a"}]}),
+    ],
+    ids=range(7),
+)
+def test_keys_that_flux_does_not_know_are_left_out(text: str, left: Json) -> None:
+    """However they are written; all others stay in their lines and columns."""
+    lines = text.splitlines()
+    without = without_unknown_keys(text, range(1, len(lines) + 1))
+    assert yaml.safe_load(without.replace("${name}", "'${name}'")) == left
+    assert [len(line) for line in without.splitlines()] == [len(line) for line in lines]
 
 
 def test_conf_of_a_component_needs_no_java(file: Path) -> None:

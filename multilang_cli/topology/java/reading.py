@@ -29,6 +29,7 @@ from multilang_cli.topology.java.program import (
     host_class_path,
 )
 from multilang_cli.topology.java.services import missing, needed_besides
+from multilang_cli.topology.java.unknown_keys import without_unknown_keys
 from multilang_cli.topology.model import (
     QUEUED,
     ComponentSpec,
@@ -224,18 +225,7 @@ def _as_flux_has_it(file: Path, unknown: Sequence[Location]) -> str:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FluxError(Location(str(file), 0), f"can't be read: {error}.") from None
-    keys = {place.line for place in unknown if place.file == str(file)}
-    lines: list[str] = []
-    depth: int | None = None
-    for number, line in enumerate(text.splitlines(), start=1):
-        bare = line.lstrip(" ")
-        here = len(line) - len(bare)
-        if depth is not None and bare and bare[0] != "#" and (here < depth or (here == depth and bare[0] != "-")):
-            depth = None
-        if number in keys:
-            depth = here
-        lines.append("" if depth is not None else line)
-    return "\n".join(lines) + "\n"
+    return without_unknown_keys(text, {place.line for place in unknown if place.file == str(file)})
 
 
 def _sentence(error: Mapping[str, str], named: Sequence[str]) -> str:
