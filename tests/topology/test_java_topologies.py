@@ -121,6 +121,28 @@ def test_no_jdk(file: Path) -> None:
     assert "javac was not found on PATH; Java components need a JDK of 17 or later and Maven, on Debian:" in said
 
 
+def test_a_jar_is_found_from_wherever_a_component_starts(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its path is relative to where mlcheck was started; components start in resources."""
+    written: list[str] = []
+
+    def read_options(command: list[str], seconds: float) -> Finished:
+        del seconds
+        written.append((Path(command[0]) / "options").read_text(encoding="utf-8"))
+        (Path(command[0]) / "plan.json").write_bytes(b"{}")
+        return Finished(0, b"", b"")
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lib").mkdir()
+    monkeypatch.setattr(reading, "host_class_path", lambda _: ())
+    monkeypatch.setattr(JavaOptions, "command", lambda self, *_: (str(self.folder),))
+    monkeypatch.setattr(reading, "finish", read_options)
+    with pytest.raises(FluxError):  # an empty plan
+        read_java_flux(JavaFile(path=file, storm="2.8.3", jars=("lib", "lib/*"), resources=tmp_path))
+    assert f"{tmp_path}/lib:{tmp_path}/lib/*:" in written[0]
+
+
 HOSTILE_PLANS = [
     (b'{"conf": {"topology.worker.childopts": "-Dx=\'y"}}', "topology.worker.childopts: expected"),
     (b'{"conf": {"topology.worker.childopts": 5}}', "topology.worker.childopts: expected"),

@@ -133,7 +133,9 @@ def read_java_flux(file: JavaFile) -> FluxFile:
         _check_jar(Path(jar))
     folder = lasting_scratch("mlcheck-java-")
     resources = _resources(file, folder)
-    class_path = (*host_class_path(file.storm), *fetched(file.dependencies), *file.jars, str(resources))
+    # Components start elsewhere.
+    jars = (str(Path(each).absolute()) for each in file.jars)
+    class_path = (*host_class_path(file.storm), *fetched(file.dependencies), *jars, str(resources))
     options = JavaOptions(folder=folder, tag=f"java-{secrets.token_hex(4)}", class_path=class_path)
     plan = _planned(file, options, resources)
     if plan.error is not None:
