@@ -82,6 +82,26 @@ def test_a_history_has_points(events: list[tuple[Any, ...]], expected: dict[str,
     assert expected.items() <= found(*events).items()
 
 
+@pytest.mark.parametrize(
+    ("conf", "late"),
+    [
+        ({}, None),
+        ({"topology__tick__tuple__freq__secs": 0}, None),
+        ({"topology__tick__tuple__freq__secs": 1}, "stall-stdin:split:2@got-2"),
+        (
+            {"topology__tick__tuple__freq__secs": 1, "topology__message__timeout__secs": 2},
+            "stall-stdin:split:1@got-2",
+        ),
+    ],
+)
+def test_ticks_come_late_to_a_bolt_that_holds_a_tuple(conf: dict[str, Any], late: str | None) -> None:
+    """By two ticks, but no tuple times out. What it does not hold yet, it does not hold for long."""
+    topology = split_count(**conf)
+    events = history(*SENT, ("emit", 2, SPOUT, (), 2), ("got", 2, 2, SPLIT, True))
+    points = points_of(events, topology, lay_out(topology, "2.8.3"))
+    assert [str(each.fault) for each in points if each.fault.kind == "stall-stdin"] == ([late] if late else [])
+
+
 def test_a_replay_is_a_point_of_another_kind() -> None:
     topology = split_count()
     layout = lay_out(topology, "2.8.3")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.protocol.words.messages import TICK_FREQUENCY
 from multilang_cli.topology.faults.kinds import KINDS, FaultTarget
 from multilang_cli.topology.faults.moments import Moments
 from multilang_cli.topology.faults.plan import Fault
 from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Lost, TupleSettled
+from multilang_cli.topology.tasks import MESSAGE_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from multilang_cli.topology.model import Topology
     from multilang_cli.topology.tasks import Layout
 
+USUAL_TIMEOUT = 30.0
+"""``topology.message.timeout.secs`` of a topology that does not say it."""
 MOST_ALIKE = 200
 """Points that differ only in their place of which each is kept: of more, the last one as well."""
 
@@ -38,6 +43,7 @@ class FaultPoint(msgspec.Struct, frozen=True):
 class _Held(msgspec.Struct):
     """A delivery that is not settled. `again`: it is of a message that was emitted before."""
 
+    task: int
     again: bool
     children: int = 0
 
@@ -59,8 +65,10 @@ class _Finder:
             task: kinds.get(name, "acker") for task, name in layout.components.items()
         }
         self._consumed = {each.source for each in topology.subscriptions}
+        self._late = {name: late for name in kinds if (late := _late_for_ticks(topology, name))}
         self._moments = Moments()
         self._held: dict[int, _Held] = {}
+        self._holding: Counter[int] = Counter()
         self._emission: Emitted | None = None
         self._again = False
         self._sent: set[tuple[str, str]] = set()
@@ -73,7 +81,8 @@ class _Finder:
         for moment in self._moments.take(event):
             self._at(event, moment)
         if isinstance(event, TupleSettled | Lost):
-            self._held.pop(event.delivery, None)
+            held = self._held.pop(event.delivery, None)
+            self._holding.subtract([held.task] if held else [])
 
     def _at(self, event: Happening, at: Moment) -> None:
         match event:
@@ -127,12 +136,16 @@ class _Finder:
         emission = self._emission
         if emission is None or event.emit != emission.n or self._kinds[at.task] == "acker":
             return
-        self._held[event.n] = _Held(self._again)
+        self._held[event.n] = _Held(at.task, self._again)
+        self._holding[at.task] += 1
         of = f"{self._layout.components[emission.task]}/{emission.stream}"
         loose = "" if event.edges else " in no tree"
         again = " again" if self._again else ""
         self._add("mute", at, f"who has a tuple of {of}{loose}{again}", 2 if event.edges else 0)
         self._add("duplicate", at, f"a tuple of {of}", 4)
+        late = self._late.get(self._layout.components[at.task])
+        if late and self._holding[at.task] > 1:
+            self._add("stall-stdin", at, f"a bolt with ticks that holds a tuple of {of}{again}", 2, late)
 
     def _settled(self, event: TupleSettled, at: Moment) -> None:
         """Of what it acks without a child, a bolt may still have something in its memory."""
@@ -148,7 +161,7 @@ class _Finder:
         again = " again" if held.again else ""
         self._add("mute", at, f"a bolt behind a tuple that it {event.how}ed {how}{again}", rank)
 
-    def _add(self, kind: str, at: Moment, what: str, rank: int) -> None:
+    def _add(self, kind: str, at: Moment, what: str, rank: int, parameter: float | None = None) -> None:
         name = self._layout.components[at.task]
         fault = Fault(
             kind=kind,
@@ -156,7 +169,7 @@ class _Finder:
             at=at.nth,
             worker=self._layout.workers[at.task],
             task=at.task,
-            parameter=KINDS[kind].usual,
+            parameter=KINDS[kind].usual if parameter is None else parameter,
             moment=at.what,
         )
         about = f"{kind} {name}: {what}"
@@ -164,3 +177,11 @@ class _Finder:
         if len(alike) > MOST_ALIKE:
             alike.pop()
         alike.append(FaultPoint(fault, about, rank))
+
+
+def _late_for_ticks(topology: Topology, name: str) -> float:
+    """Seconds by which the ticks of a bolt may come late, and no tuple times out; 0 for one without ticks."""
+    component = topology.components[name]
+    conf = {**topology.conf, **component.conf}
+    ticks = float(conf.get(TICK_FREQUENCY) or 0) if component.kind == "bolt" else 0
+    return max(0.0, min(2 * ticks, float(topology.conf.get(MESSAGE_TIMEOUT) or USUAL_TIMEOUT) - ticks))
