@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli import __version__
-from multilang_cli.audit.tables import OUTLOOKS
+from multilang_cli.audit.tables import FINDINGS, OUTLOOKS
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import conclude
@@ -75,7 +76,7 @@ def result_of(
         storm=plan.storm,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         subjects=tuple(subjects),
-        notes=(*plan.inputs.notes, *notes_of(known)),
+        notes=(*plan.inputs.notes, *notes_of(known, limits)),
         limits={name: float(most) for name, most in limits.items()},
     )
     return conclude(result)
@@ -127,8 +128,8 @@ def _held(known: StoredTables, name: str, most: int, folder: str) -> SubjectResu
     )
 
 
-def notes_of(known: StoredTables) -> Iterator[str]:
-    """Notes on the inputs that a reader has to know."""
+def notes_of(known: StoredTables, limits: Mapping[str, int]) -> Iterator[str]:
+    """Notes on the inputs, and on what was found in them beside the `limits`, that a reader has to know."""
     if known.lines.quarantined:
         for row in _counted(known["quarantine"], "regexp_replace(reason, \"(: | '| [0-9]).*\", '')"):
             yield f"{row.number} lines are in quarantine: {_shown(row.what)}"
@@ -138,10 +139,25 @@ def notes_of(known: StoredTables) -> Iterator[str]:
         yield f"the recordings are of several Storm versions: {', '.join(map(_shown, sorted(versions)))}"
     if opened := sum(not part.closed for part in parts):
         yield f"{opened} parts of conversations were not closed: what came last in them may be missing"
+    if "max_must" not in limits:
+        yield from _breaches(known)
     fates = known.few(OUTLOOKS, "version", "seq", of={"fate": ("unknown",)})
     for version in sorted({version for version, seq in fates if seq is None}):
         yield f"Storm {_shown(version)!r} is not known here, so its conversations are not judged; give --storm"
     yield from _together(known.facts)
+
+
+def _breaches(known: StoredTables) -> Iterator[str]:
+    """Rules of level must that were broken: unless they are bounded, nothing fails for them."""
+    counted = known.counted(FINDINGS, "level", "rule")
+    rules = Counter({rule: number for (level, rule), number in counted.items() if level == "must"})
+    if rules:
+        told = [f"{_shown(rule)} {number:,}" for rule, number in rules.most_common(MOST_NAMED)]
+        told += [f"{len(rules) - MOST_NAMED} more rules"] if len(rules) > MOST_NAMED else []
+        yield (
+            f"{rules.total():,} findings of level must (table findings: {', '.join(told)}) fail nothing: max_must in"
+            " [audit] of mlcheck.toml bounds them"
+        )
 
 
 def _together(facts: AuditFacts) -> Iterator[str]:

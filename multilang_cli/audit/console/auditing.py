@@ -177,4 +177,5 @@ def _show(page: Page, result: RunResult, answer: AuditAnswer, folder: str) -> No
     for subject in result.subjects:
         text = f"{subject.verdict:5} {subject.title}"
         page.para(f"{text}: {subject.reason}" if subject.reason else text)
-    page.para(f"{result.verdict.replace('-', ' ')}; the tables are in {folder}", "bold")
+    noted = f", {len(result.notes)} note{'s' * (len(result.notes) > 1)}" if result.notes else ""
+    page.para(f"{result.verdict.replace('-', ' ')}{noted}; the tables are in {folder}", "bold")
