@@ -80,6 +80,17 @@ def test_a_script_without_a_suffix_is_known_by_its_shebang_and_runs_what_it_name
     assert found.programs == (str(count),)
 
 
+def test_what_a_script_of_the_shell_sources_is_its_own(tmp_path: Path) -> None:
+    script = tmp_path / "words"
+    script.write_text(
+        '#!/bin/bash\nset -u\n. "$(dirname "$0")/storm.sh"\n\nwhile receive; do\n    answer "$id"\ndone\n'
+    )
+    script.chmod(0o755)
+    (tmp_path / "storm.sh").write_text("read line\n")
+    (tmp_path / "other.sh").write_text("read other\n")
+    assert lines_of(source_of(["./words"], tmp_path, "bolt")).keys() == {"words", "storm.sh"}
+
+
 def test_the_folder_of_a_compiled_program_is_one_in_which_its_sources_stand(tmp_path: Path) -> None:
     folder = tmp_path / "bolts"
     folder.mkdir()

@@ -241,9 +241,9 @@ def all_lines_of(source: Source) -> Lines:
 
 
 def lines_of(source: Source) -> Lines:
-    """The lines of the component's own files: its program's, else all beside it."""
+    """The lines of the component's own files: its program's, else all beside it; of a shell also what it sources."""
     own, beside = _related_lines(source)
-    return own or beside
+    return {**own, **beside} if source.language == "shell" else own or beside
 
 
 @cache
