@@ -68,3 +68,14 @@ def read_all(process: ComponentProcess) -> bytes:
 
 def gone(pid: int) -> bool:
     return until(lambda: not reaper.start_time(pid))
+
+
+def shown_on(terminal: int) -> str:
+    """All that is written to a pseudo terminal, of which this is our end, until nobody has it open; it is closed."""
+    shown = b""
+    try:
+        while data := os.read(terminal, 65536):
+            shown += data
+    except OSError:  # Linux's end of file of a terminal that nobody has open any more
+        os.close(terminal)
+    return shown.decode()

@@ -135,8 +135,7 @@ class BlockedReader:
             self._behind.add(id_)
         if self._awaited:
             self._read_on()
-        if len(self._unread) > MOST_FOLLOWED or len(self._behind) > MOST_FOLLOWED:
-            self._differs = True
+        self._differs = max(map(len, (self._unread, self._behind, self._beats))) > MOST_FOLLOWED
 
     def emitted(self, emit: Emit) -> None:
         """Take an emit: all up to the tuple that it is anchored to has been read."""

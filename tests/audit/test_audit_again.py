@@ -126,6 +126,7 @@ def _views_have_what_counts(spark: SparkSession, out: Path, expected: dict[str, 
     for row in spark.sql(f"select distinct {told} from {of}").collect():  # noqa: S608 (texts of ours)
         assert row[:2] == row[2:]
         day = row.day
+    assert not spark.sql("select * from roots where day <> date(timestamp_seconds(emitted))").collect()
     asked = spark.table("roots").where(F.col("day") == day)
     assert "PartitionFilters: [isnotnull(day" in asked._jdf.queryExecution().toString()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,17 +17,17 @@ import pyarrow.dataset as ds
 
 from multilang_cli.audit.columns import PlacedBy, Table, TableColumn
 from multilang_cli.audit.store import parquet_files
-from multilang_cli.audit.store.manifest import StoredPiece
+from multilang_cli.audit.store.manifest import Manifest, ManifestError, StoredPiece, newest, publish
 from multilang_cli.audit.store.partitions import BY, Placing, parted, placing, with_partitions
 from multilang_cli.audit.store.stored import read_partitioned, read_pieces
 from multilang_cli.audit.store.views import _view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
+NO_SPARK: Any = None
 DAY = 86_400.0
 MIDNIGHT = 20_000 * DAY
 """2024-10-04."""
@@ -135,6 +136,24 @@ def test_a_table_that_fails_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         list(parquet_files.write_passing(batches(2), tmp_path / "part.parquet", SCHEMA, "1", failing))
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_partition_that_is_missing_is_named_and_a_folder_below_one_refused(tmp_path: Path) -> None:
+    written(tmp_path / "made" / "1", 3)
+    manifest = Manifest(number=1, tables={"made": (StoredPiece("made/1"),)})
+    publish(NO_SPARK, str(tmp_path), manifest)
+    known = newest(NO_SPARK, str(tmp_path))
+    assert known
+    (piece,) = known.tables["made"]
+    assert piece.files
+    assert len(piece.files) == len({row[2:] for row in EXPECTED})
+    below = tmp_path / "made" / "1" / Path(piece.files[0]).parent / "topology=a"
+    below.mkdir()
+    with pytest.raises(ManifestError, match="topology=a can't be read: it is no file"):
+        parquet_files.check_files(str(tmp_path), [piece], TABLE.columns)
+    (tmp_path / "made" / "1" / piece.files[0]).unlink()
+    with pytest.raises(ManifestError, match=r"day=.*is missing"):
+        newest(NO_SPARK, str(tmp_path))
 
 
 @pytest.mark.spark

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.command import BOLT, ROOT
+from tests.processes import shown_on
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,10 +33,5 @@ def test_nothing_is_asked_for(name: str, tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb"}
     with subprocess.Popen(argv, cwd=tmp_path, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
-        shown = b""
-        try:
-            while data := os.read(ours, 65536):
-                shown += data
-        except OSError:  # Linux's end of file of a terminal that nobody has open any more
-            os.close(ours)
-    assert (process.returncode, said in shown.decode()) == (code, True), shown.decode()
+        shown = shown_on(ours)
+    assert (process.returncode, said in shown) == (code, True), shown

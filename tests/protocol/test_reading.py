@@ -131,6 +131,42 @@ def test_what_has_no_trap_is_read_together(text: str, monkeypatch: pytest.Monkey
     assert len(set(map(repr, reading.read_frames(frames)))) == 1
 
 
+def emit(more: str = "", values: str = '["a"]') -> str:
+    return f'{{"command":"emit","tuple":{values}{more},"anchors":["1"]}}'
+
+
+ACK, WANTS, WANTS_NONE = '{"command":"ack","id":"1"}', ',"need_task_ids":true', ',"need_task_ids":false'
+SAY_IT = {
+    "each": [emit(WANTS), emit(WANTS), ACK],
+    "one": [emit(WANTS), emit(), emit(WANTS), ACK],
+    "one of those that want none": [emit(WANTS_NONE), emit(WANTS)],
+}
+SAY_MORE = {
+    "twice": [emit(WANTS + WANTS), emit(), ACK],
+    "both": [emit(WANTS_NONE + WANTS), emit(WANTS)],
+    "none twice": [emit(WANTS_NONE + WANTS_NONE), emit(WANTS)],
+    "an ack": [emit(WANTS), ACK.replace("}", f"{WANTS}}}")],
+    "a key twice": [emit(WANTS), emit(',"tuple":["b"]')],
+    "another key": [emit(WANTS), ACK.replace("}", ',"x":true}')],
+    "another default": [emit(WANTS), emit(f'{WANTS},"stream":"default"')],
+    "a value": [emit(WANTS, '["a:b"]'), emit(values='[{"need_task_ids":true}]')],
+}
+
+
+@pytest.mark.parametrize("said", SAY_IT.values(), ids=SAY_IT)
+def test_emits_that_say_that_they_want_ids_are_read_together(said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = Framer(lengthy=0).feed("".join(f"{text}\nend\n" for text in said).encode())
+    alone = [reading.read_frame(frame) for frame in frames]
+    monkeypatch.delattr(reading, "_has_keys_or_defaults")
+    assert repr(list(reading.read_frames(frames))) == repr(alone)
+
+
+@pytest.mark.parametrize("said", SAY_MORE.values(), ids=SAY_MORE)
+def test_emits_that_say_more_than_that_are_read_one_by_one(said: list[str]) -> None:
+    frames = Framer(lengthy=0).feed("".join(f"{text}\nend\n" for text in said).encode())
+    assert repr(list(reading.read_frames(frames))) == repr([reading.read_frame(frame) for frame in frames])
+
+
 def test_a_long_number_is_looked_at_by_itself() -> None:
     frames = Framer(lengthy=0).feed(
         b'{"command":"emit","tuple":[0.1]}\nend\n{"command":"emit","tuple":[0.1000000000000000055]}\nend\n'

@@ -15,6 +15,7 @@ import pytest
 
 from multilang_cli.terminal.table import in_columns
 from tests.command import ROOT
+from tests.processes import shown_on
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,12 +51,7 @@ def test_lists_of_commands_fit_a_terminal(command: str, tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "multilang_cli", *command.split()]
     with subprocess.Popen(argv, cwd=tmp_path, env=env, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL):
         os.close(theirs)
-        said = b""
-        try:
-            while data := os.read(ours, 65536):
-                said += data
-        except OSError:  # Linux's end of file of a terminal that nobody has open any more
-            os.close(ours)
-    lines = said.decode().replace("\r\n", "\n").splitlines()
+        said = shown_on(ours)
+    lines = said.replace("\r\n", "\n").splitlines()
     assert len(lines) > 5
     assert max(map(len, lines)) <= 80

@@ -18,16 +18,18 @@ from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.audit.columns import PARTITIONS
 from multilang_cli.audit.inputs import TableFormat, is_url
 from multilang_cli.catalogue.texts import TextError, file_bytes
 from multilang_cli.transcript.format import BAD
 from multilang_cli.transcript.private import OWN_FILE, make_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
+    from multilang_cli.audit.columns import TableColumn
     from multilang_cli.transcript.given import GivenSecrets
 
 SCHEMA = 3
@@ -302,10 +304,22 @@ def _names(spark: SparkSession, place: str) -> list[str]:
     return [status.getPath().getName() for status in files.listStatus(path)] if files.exists(path) else []
 
 
+def listed(folder: Path, partitions: Sequence[TableColumn] = PARTITIONS) -> Iterator[Path]:
+    """Files, and what should be one, in a folder of this machine and its partitions, that readers of Parquet see."""
+    for path in folder.glob("*"):
+        if path.name.startswith((".", "_")):
+            continue
+        # Who packed the folder may have put any depth of folders there.
+        if partitions and path.name.startswith(f"{partitions[0].name}=") and path.is_dir() and not path.is_symlink():
+            yield from listed(path, partitions[1:])
+        else:
+            yield path
+
+
 def _below(spark: SparkSession, place: str) -> Iterator[str]:
-    """Names of files in a folder, and in those below it."""
+    """Names of files in a folder, and in its partitions."""
     if not is_url(place):
-        yield from (path.relative_to(place).as_posix() for path in Path(place).rglob("*") if not path.is_dir())
+        yield from (path.relative_to(place).as_posix() for path in listed(Path(place)))
         return
     _, files, path = _hadoop(spark, place)
     if files.exists(path):

@@ -16,8 +16,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.columns import PARTITIONS
-from multilang_cli.audit.store.manifest import ManifestError
+from multilang_cli.audit.store.manifest import ManifestError, listed
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ _SPARKS = b"org.apache.spark.sql.parquet.row.metadata"
 """Where Spark finds what it wrote of columns, their comments too."""
 _UNREADABLE = (pa.ArrowException, OSError, UnicodeDecodeError)
 """Errors of files that no audit has written so, or that were damaged since."""
-_OF_PARTITION = tuple(f"{column.name}=" for column in PARTITIONS)
 _LONGEST_REASON = 300
 """Characters of such an error that are told."""
 _SPELT = {"bigint": "long", "int": "integer"}
@@ -162,17 +160,6 @@ def check_files(folder: str, pieces: Iterable[StoredPiece], columns: Sequence[Ta
                 raise _unreadable(path, error) from None
             if missing:
                 raise _unreadable(path, f"it lacks the column {min(missing)}")
-
-
-def listed(folder: Path) -> Iterator[Path]:
-    """Files, and what should be one, in a folder and in those of its partitions, that readers of Parquet look at."""
-    for path in folder.glob("*"):
-        if path.name.startswith((".", "_")):
-            continue
-        if path.is_dir() and not path.is_symlink() and path.name.startswith(_OF_PARTITION):
-            yield from listed(path)
-        else:
-            yield path
 
 
 def _unreadable(path: Path | str, why: object) -> ManifestError:

@@ -230,6 +230,8 @@ def _less(rows: DataFrame, piece: StoredPiece) -> DataFrame:
 
 def read_partitioned(spark: SparkSession, folder: str, pieces: Iterable[StoredPiece], table: Table) -> DataFrame:
     """The same with the columns of its partitions, where it has some: who asks for a day reads no other."""
+    if table.placed_by is None:
+        return read_pieces(spark, folder, pieces, table.commented_ddl)
     found: list[DataFrame] = []
     for piece in pieces:
         place = f"{folder.rstrip('/')}/{piece.folder}"

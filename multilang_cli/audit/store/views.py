@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit.inputs import here, is_url
-from multilang_cli.audit.store.manifest import ManifestError, newest
-from multilang_cli.audit.store.parquet_files import listed
+from multilang_cli.audit.store.manifest import ManifestError, listed, newest
 from multilang_cli.audit.tables import PARTITIONS, TABLES
 from multilang_cli.terminal.exits import ExitCode
 

@@ -157,18 +157,11 @@ def _say_what_goes_without(run: bytes, texts: Sequence[bytes], messages: Sequenc
     Some libraries say it in each emit. Whoever wants none has said so in a key that is among `keys`.
     """
     said = [
-        text.count(_WANTS) if message.need_task_ids else 0
+        text.count(_WANTS)
         for text, message in zip(texts, messages, strict=True)
-        if message.__class__ is Emit
+        if message.__class__ is Emit and message.need_task_ids
     ]
-    more = sum(said)
-    wanted = sum([message.need_task_ids for message in messages if message.__class__ is Emit])
-    return (
-        more > 0
-        and max(said) == 1
-        and run.count(_WANTS) == more + len(said) - wanted
-        and run.count(b":") == keys + more
-    )
+    return 1 in said and max(said) == 1 and run.count(b":") == keys + sum(said)
 
 
 def _text(frame: Frame) -> bytes:
