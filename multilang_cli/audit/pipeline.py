@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli import __version__
 from multilang_cli.audit.inputs import AuditPlan, here, named, run_of
 from multilang_cli.audit.runs import folder_of
-from multilang_cli.audit.session import beside
+from multilang_cli.audit.session import describe_jobs
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary, trees
 from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
 from multilang_cli.audit.stages.facts import SPANS
@@ -68,6 +68,8 @@ class AuditStage(NamedTuple):
 
     make: Make
     needs: tuple[str, ...] = ()
+    beside: bool = False
+    """Only the end waits for its tables: its tasks run where no task of the other stages waits for a core."""
 
 
 _LONG = frozenset({"ledger", "marks", "roots"})
@@ -180,7 +182,7 @@ class _Work:
                         if self.known.keys() >= set(stage.needs):
                             del waiting[name]
                             progress(name, sum(each.done() for each in running), len(STAGES))
-                            running.append(pool.submit(self._run, stage, writers))
+                            running.append(pool.submit(self._run, name, stage, writers))
                     self._wait()
             except BaseException:
                 self._spark.sparkContext.cancelAllJobs()
@@ -191,12 +193,15 @@ class _Work:
         if (fault := self._happened.get()) is not None:
             raise fault
 
-    def _run(self, stage: AuditStage, writers: ThreadPoolExecutor) -> None:
+    def _run(self, name: str, stage: AuditStage, writers: ThreadPoolExecutor) -> None:
         """Make the tables of a stage, and drop what it kept for that."""
         kept: list[DataFrame] = []
+        write = partial(self._write, stage)
         try:
+            describe_jobs(self._spark, name, beside=stage.beside)
             for together in stage.make(self._standing, kept):
-                list(writers.map(self._write, together, together.values()))
+                # What comes alone waits for no writer: most of all not the tables that other stages wait for.
+                list((map if len(together) == 1 else writers.map)(write, together, together.values()))
             for each in kept:
                 each.unpersist()
         except BaseException as error:  # noqa: BLE001 (raised again where it is waited for)
@@ -204,7 +209,8 @@ class _Work:
         else:
             self._happened.put(None)
 
-    def _write(self, name: str, rows: DataFrame | FewRows | OwnTable) -> None:
+    def _write(self, stage: AuditStage, name: str, rows: DataFrame | FewRows | OwnTable) -> None:
+        describe_jobs(self._spark, f"table {name}", beside=stage.beside)
         table, folder = _TABLES[name], f"{name}/{self._name}"
         place = f"{self._folder}/{folder}"
         if self._standing.plan.table_format == "delta" and not isinstance(rows, OwnTable):
@@ -217,7 +223,7 @@ class _Work:
                 self._save(table, rows.frame(self._spark), place)
         elif isinstance(rows, OwnTable):
             for beside, more in (rows.write(place) or {}).items():
-                self._write(beside, more)
+                self._write(stage, beside, more)
         elif self._standing.here and name in _LONG:
             write_rows(rows, place, table, parter(self._spark, table, self._standing.placings(table)))
         else:
@@ -348,10 +354,9 @@ def _findings(at: StoredState, kept: list[DataFrame]) -> Tables:
 
 def _write_findings(at: StoredState, folder: str) -> dict[str, FewRows]:
     """Write findings: first of the conversations that stand whole in files. The table outlooks comes of it."""
-    with beside(at.spark):
-        rows, judged = findings.write_whole(at.spark, at.whole, at.plan.storm, folder)
-        if not judged or at.wanted - judged:
-            rows += findings.write_judged(*_lines_to_judge(at, but=judged), folder)
+    rows, judged = findings.write_whole(at.spark, at.whole, at.plan.storm, folder)
+    if not judged or at.wanted - judged:
+        rows += findings.write_judged(*_lines_to_judge(at, but=judged), folder)
     return {"outlooks": FewRows(rows, TABLES["outlooks"].ddl)}
 
 
@@ -422,12 +427,12 @@ _HEARD = ("conversations", "events")
 STAGES: dict[str, AuditStage] = {
     "events": AuditStage(_events),
     "trees": AuditStage(_trees, _HEARD),
-    "ledger": AuditStage(_ledger, _HEARD),
-    "findings": AuditStage(_findings, (*_HEARD, "quarantine")),
+    "ledger": AuditStage(_ledger, _HEARD, beside=True),
+    "findings": AuditStage(_findings, (*_HEARD, "quarantine"), beside=True),
     "roots": AuditStage(_roots, ("conversations", "marks")),
-    "summary": AuditStage(_ledger_summary, (*_HEARD, "ledger")),
-    "keys": AuditStage(_keys, _HEARD),
+    "summary": AuditStage(_ledger_summary, (*_HEARD, "ledger"), beside=True),
+    "keys": AuditStage(_keys, _HEARD, beside=True),
     "quality": AuditStage(_quality, ("files", "ledger", "roots")),
-    "dialects": AuditStage(_dialects, ("conversations", "findings")),
+    "dialects": AuditStage(_dialects, ("conversations", "findings"), beside=True),
 }
 """Every stage; of those that can begin, the one that most waits for comes first."""

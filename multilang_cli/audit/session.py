@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -14,7 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -30,13 +30,14 @@ OURS = {"spark.sql.session.timeZone": "UTC", "spark.python.daemon.module": "mult
 """Settings that the stages rely on."""
 LOUD = {"spark.log.level": "INFO", "spark.ui.showConsoleProgress": "true"}
 JAVA = "spark.driver.extraJavaOptions"
+MEMORY = "spark.driver.memory"
 QUIET = {JAVA: f"-Dlog4j2.configurationFile={Path(__file__).parent / 'quiet.properties'}"}
 LOCAL = {
     # On a cluster it is the cluster's to say.
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.memory": "2g",
+    MEMORY: "2g",
     # Spark's own 200 are for clusters: here most of them are empty, and each costs a task in every stage.
     "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
     "spark.scheduler.mode": "FAIR",
@@ -46,8 +47,11 @@ LOCAL = {
 }
 BESIDE = "beside"
 """The pool of tasks that run where no other waits for a core; elsewhere than here there may be none, and no harm."""
-HERE = "-XX:+UseParallelGC"
-"""Java's options on this machine: nobody waits for an answer while garbage is collected, so it is done at once."""
+HERE = "-XX:+UseParallelGC -XX:MetaspaceSize=256m"
+"""Java's options on this machine: nobody waits for an answer while garbage is collected, so it is done at once.
+
+Spark's classes and the code that it makes take 100 MB and more: they are no reason to look through all memory.
+"""
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:NewRatio=1"
 """Java's options where it is over too soon for its second compiler to pay: that takes a third of all CPU then.
 
@@ -110,6 +114,9 @@ def session(
     settings = {name: value for name, value in settings.items() if name not in submitted} | OURS | dict(conf or {})
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        if not submitted and JAVA not in (conf or {}):
+            # A heap that grows step by step is looked through as a whole at each.
+            settings[JAVA] += f" -Xms{settings[MEMORY]}"
     builder = SparkSession.builder.appName("mlcheck audit").master(master)
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -129,14 +136,10 @@ def usual_settings(master: str, size: float, *, quiet: bool = True, kept: str = 
     return settings
 
 
-@contextmanager
-def beside(spark: SparkSession) -> Iterator[None]:
-    """Run what this thread asks for in the block where no other task waits for a core."""
-    spark.sparkContext.setLocalProperty("spark.scheduler.pool", BESIDE)
-    try:
-        yield
-    finally:
-        spark.sparkContext.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type]
+def describe_jobs(spark: SparkSession, what: str, *, beside: bool) -> None:
+    """Describe the jobs of this thread to whoever watches Spark. `beside`: they run where no other waits for a core."""
+    spark.sparkContext.setJobDescription(what)
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", BESIDE if beside else None)  # type: ignore[arg-type]
 
 
 def _import_all(names: Iterable[str]) -> None:

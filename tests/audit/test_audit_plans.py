@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.audit.session import BESIDE, beside
+from multilang_cli.audit.session import BESIDE, MEMORY, describe_jobs
 from tests.audit.generator.taps import transcripts
 from tests.audit.generator.trees import EVERYTHING, TreesPlan
 from tests.audit.recorded import write_tables
@@ -73,6 +73,15 @@ def test_what_runs_beside_is_in_a_pool_that_all_others_go_before(spark: SparkSes
     java: Any = spark.sparkContext._jsc.sc()
     pools = {name: java.getPoolForName(name).get() for name in ("default", BESIDE)}
     assert pools["default"].minShare() > pools[BESIDE].minShare() == 0
-    with beside(spark):
-        assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") == BESIDE
-    assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") is None
+    describe_jobs(spark, "table ledger", beside=True)
+    told = ("spark.job.description", "spark.scheduler.pool")
+    assert [spark.sparkContext.getLocalProperty(name) for name in told] == ["table ledger", BESIDE]
+    describe_jobs(spark, "trees", beside=False)
+    assert [spark.sparkContext.getLocalProperty(name) for name in told] == ["trees", None]
+
+
+def test_java_has_all_its_memory_from_the_start_here(spark: SparkSession) -> None:
+    context: Any = spark.sparkContext
+    options = set(context._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments())
+    memory = context.getConf().get(MEMORY)
+    assert options >= {f"-Xms{memory}", f"-Xmx{memory}"}
