@@ -97,7 +97,8 @@ def _is_of(name: str, command: str) -> bool:
 def _calling(name: str, lines: Sequence[str], language: str) -> Iterator[tuple[int, str]]:
     call = rf"(?<![\w\"'`]){name}\s*\("
     if language in _BARE:
-        call += rf"|(?:^|[;&|({{]|\b(?:then|else|return|do|and|or)\b)\s*{name}[ \t]+[\w\"'$@:{{\[]"
+        begins = r"(?:^|[;&|({]|\b(?:then|else|return|do|and|or)\b)\s*"
+        call += rf"|{begins}{name}(?:[ \t]+[\w\"'$@:{{\[]|\s*(?:;|&&|\|\||\}}|$))"
     pattern = re.compile(call)
     for number, line in enumerate(lines):
         if pattern.search(line) and not COMMENT.match(line) and name_in(line) != name:

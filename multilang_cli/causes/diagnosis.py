@@ -163,7 +163,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         words["length"] = str(facts.lengths.get(words.finding.seq, 0))
         words.update({name: text for name, text in _groups(pattern, words.finding.message).items() if text})
     thrown = facts.thrown
-    place = thrown.place if thrown else None
+    place = thrown.place if thrown else facts.known.stood
     wrote = facts.wrote.get(words.finding.seq, "") if words.finding else ""
     for wanted, text in (
         (signature.wrote, wrote),

@@ -125,6 +125,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     language: str = ""
     misplaced: bool = False
+    stood: str = ""
     held: str = ""
     batch: int = 0
     headline: str = ""

@@ -82,6 +82,20 @@ PROCESS = """def process(tup):
 
 process(read())
 """
+SHELL = """sync() {
+  transmit '{"command":"sync"}'
+}
+done_with() {
+  if (( ${#open[@]} == 0 )); then
+    sync
+  fi
+}
+while receive; do
+  case $command in ack) done_with ;; esac
+  sync
+done
+rsync -a sync/ there
+"""
 CALLED = {
     "two, without the one that acks ticks": (JAVASCRIPT, 3, "ack", "javascript", "", [10, 15]),
     "the one that names the stream": (GO, 2, "emit", "go", "errors", [10]),
@@ -89,6 +103,7 @@ CALLED = {
     "a call of several lines": (PYTHON, 2, "emit", "python", "", [7]),
     "a method of Lua": (LUA, 3, "emit", "lua", "", [7]),
     "a call without parentheses": (RUBY, 2, "ack", "ruby", "", [5]),
+    "a command without arguments": (SHELL, 2, "sync", "shell", "", [6, 11]),
     "a helper that delivers": (DELIVERS, 5, "emit", "ruby", "", [2]),
     "a line in no function": (NO_HELPER, 3, "ack", "python", "", []),
     "a function that is no helper": (PROCESS, 2, "ack", "python", "", []),

@@ -22,6 +22,16 @@ def test_a_program_without_a_mark_is_of_the_source_beside_it(tmp_path: Path, suf
     assert (found.language, found.programs) == (language, (str(source.resolve()),))
 
 
+def test_classes_of_one_package_know_each_other(tmp_path: Path) -> None:
+    writes = 'class {} {{ void sync() {{ send("command"); }} }}'
+    for name, text in (("Main", "class Main { Wire wire; }"), ("Wire", writes), ("Old", writes)):
+        (tmp_path / f"{name}.java").write_text(text.format(name) if text is writes else text)
+    source = source_of(["java", "-cp", ".", "Main"], tmp_path, "spout")
+    place = suspect_in(source, "command")
+    assert place is not None
+    assert place.file == "Wire.java"
+
+
 def test_the_sources_of_a_program_are_those_that_cargo_lists(tmp_path: Path) -> None:
     built = tmp_path / "target" / "debug"
     built.mkdir(parents=True)

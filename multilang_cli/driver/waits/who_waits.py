@@ -192,13 +192,19 @@ def _locked(seen: Waiting) -> str:
     return f"waits for a lock{' or for a time to pass' if seen.timed else ''} ({seen.call}){freed}"
 
 
+def _asleep(seen: Waiting) -> str:
+    """Of several threads, the one that sleeps may be the one that matters least: a timer that tells what was done."""
+    count = sum(count for _, count in seen.threads)
+    return f"is asleep{f' in one of its {count} threads' if count > 1 and seen.kin == 'self' else ''} ({seen.call})"
+
+
 _TWO_ENDS = ("a pipe", "a socket", "a TCP", "a Unix")
 _DOING = {
     "reading-stdin": _reading,
     "writing-stdout": _writing,
     "writing-stderr": _writing,
     "idle": _polling,
-    "sleeping": lambda seen: f"is asleep ({seen.call})",
+    "sleeping": _asleep,
     "running": lambda _: "is busy (running)",
     "stopped": lambda _: f"{STOPPED}, such as SIGSTOP, and does nothing until SIGCONT",
     "traced": lambda seen: f"is stopped by a debugger{f', {seen.tracer}' if seen.tracer else ''}",

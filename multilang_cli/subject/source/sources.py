@@ -255,6 +255,9 @@ def _related_lines(source: Source) -> tuple[Lines, Lines]:
     own, beside = _lines_of(source)
     loading = (line for lines in own.values() for line in lines if _LOADS.search(line))
     words = {word for line in loading for word in _WORD.findall(line)}
+    if source.language == "java":
+        # Classes of one package know each other.
+        words.update(word for lines in own.values() for line in lines for word in _WORD.findall(line))
     in_package = source.language == "go"
     related = {
         name: lines
