@@ -1,5 +1,6 @@
 """``mlcheck completion``."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -27,20 +28,14 @@ def completion(
     The scripts ask `mlcheck completion candidates -- WORDS` what can take the place of the last word.
     """  # noqa: D301 (the escape keeps lines apart)
     if shell == ASKED:
-        return _answer(words or [])
+        from multilang_cli.cli.candidates import print_candidates  # noqa: PLC0415 (not needed for a script)
+
+        # Someone is typing: no candidate is better than a message in the prompt.
+        with suppress(Exception), stdout_may_close():
+            print_candidates(words or [])
+        return 0
     if shell not in SHELLS or words:
         name = words[0] if words else shell
         raise CommandError(f"completion: there is no script for {name[:60]!r}{did_you_mean(name, SHELLS)}")
     write(data_path("templates", "completion", f"mlcheck.{shell}").read_text(encoding="utf-8"))
-    return 0
-
-
-def _answer(words: list[str]) -> int:
-    from multilang_cli.cli.candidates import print_candidates  # noqa: PLC0415 (not needed for a script)
-
-    try:
-        with stdout_may_close():
-            print_candidates(words)
-    except Exception:  # noqa: BLE001 (someone is typing: no candidate is better than a message in the prompt)
-        return 0
     return 0

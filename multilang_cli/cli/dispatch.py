@@ -44,7 +44,8 @@ def _guarded(arguments: Sequence[str]) -> int:
             write(group_help(name))
             return ExitCode.CONFORMANT
         if not rest:
-            raise CommandError(f"{name}: which? {_words_of(name)}.")
+            members = ", ".join(f"mlcheck {words}" for words in COMMANDS if words.startswith(f"{name} "))
+            raise CommandError(f"{name}: which? {members}.")
         name, rest = f"{name} {rest[0]}", rest[1:]
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
@@ -77,7 +78,3 @@ def _unknown(name: str) -> str:
         return f"there is no option {name!r} before a command{did_you_mean(name, known)} `mlcheck --help` shows all."
     known = list(dict.fromkeys(words.split()[0] for words in COMMANDS))
     return f"there is no command {name!r}{did_you_mean(name, known)} `mlcheck --help` shows all."
-
-
-def _words_of(group: str) -> str:
-    return ", ".join(f"mlcheck {words}" for words in COMMANDS if words.startswith(f"{group} "))

@@ -53,18 +53,6 @@ def _patterns() -> list[str]:
     return [".".join(words[:count]) for words in parts for count in range(1, len(words) + 1)]
 
 
-def _versions() -> list[str]:
-    from multilang_cli.catalogue.loader import load_versions  # noqa: PLC0415 (each needs its own modules only)
-
-    return [version.id for version in load_versions()]
-
-
-def _several_versions() -> list[str]:
-    from multilang_cli.subject.storms import ALL  # noqa: PLC0415
-
-    return [*_versions(), ALL]
-
-
 def _words(place: str, form: str = "{}") -> Callable[[], list[str]]:
     """The words of a table or a function, ``room.module:name``, which is loaded once they are asked for."""
 
@@ -75,16 +63,20 @@ def _words(place: str, form: str = "{}") -> Callable[[], list[str]]:
     return _found
 
 
+_sentences = _words("catalogue.written:load_sentences")
+_versions = _words("catalogue.loader:load_versions", "{.id}")
+
+
+def _several_versions() -> list[str]:
+    from multilang_cli.subject.storms import ALL  # noqa: PLC0415 (each needs its own modules only)
+
+    return [*_versions(), ALL]
+
+
 def _components() -> list[str]:
     from multilang_cli.subject.config import find, load  # noqa: PLC0415
 
     return [component.name for component in load(find(Path.cwd())).components]
-
-
-def _sentences() -> list[str]:
-    from multilang_cli.catalogue.written import load_sentences  # noqa: PLC0415
-
-    return [*load_sentences()]
 
 
 def _limits() -> list[str]:
