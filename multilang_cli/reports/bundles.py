@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.reports.combined import label_of, parts_of
-from multilang_cli.reports.grouping import SHOWN_FIRST, groups_of
+from multilang_cli.reports.grouping import groups_of, place_of
 from multilang_cli.reports.model import Untested
 
 if TYPE_CHECKING:
@@ -67,15 +67,13 @@ def groups_in(parts: Sequence[RunResult]) -> tuple[Group, ...]:
     storms: dict[tuple[str, ...], list[str]] = {}
     for part in reversed(parts):
         for group in groups_of(part):
-            mark = (group.finding.fingerprint or group.finding.rule) if group.finding else group.first.reason
-            key = (group.verdict, "rule" if group.finding else "", mark)
-            found.setdefault(key, group)
-            storms.setdefault(key, []).insert(0, part.storm)
+            found.setdefault(group.key, group)
+            storms.setdefault(group.key, []).insert(0, part.storm)
     groups = [
         group if len(storms[key]) == len(parts) else group._replace(storms=tuple(storms[key]))
         for key, group in found.items()
     ]
-    return tuple(sorted(groups, key=lambda group: SHOWN_FIRST.index(group.verdict)))
+    return tuple(sorted(groups, key=lambda group: place_of(group.verdict)))
 
 
 def rows_of(parts: Sequence[RunResult]) -> tuple[BundleRow, ...]:

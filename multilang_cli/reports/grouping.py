@@ -51,6 +51,13 @@ class Group(NamedTuple):
         return self.subjects[0]
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """Equal for the same trouble, met in another subject or on another version."""
+        if self.finding is None:
+            return self.verdict, "", self.first.reason
+        return self.verdict, "rule", self.finding.fingerprint or self.finding.rule
+
+    @property
     def more(self) -> str:
         """The number of subjects that have it besides the first; "" for none."""
         return f" and {len(self.subjects) - 1} more" if len(self.subjects) > 1 else ""
@@ -169,11 +176,15 @@ def groups_of(result: RunResult) -> tuple[Group, ...]:
     found: dict[tuple[str, ...], list[SubjectResult]] = {}
     for subject in result.subjects:
         if subject.verdict in SHOWN_FIRST:
-            finding = decisive(subject, result.storm)
-            mark = (finding.fingerprint or finding.rule) if finding else subject.reason
-            found.setdefault((subject.verdict, "rule" if finding else "", mark), []).append(subject)
+            alone = Group(subject.verdict, (subject,), decisive(subject, result.storm))
+            found.setdefault(alone.key, []).append(subject)
     groups = [_group(alike, result.storm) for alike in found.values()]
-    return tuple(sorted(groups, key=lambda group: SHOWN_FIRST.index(group.verdict)))
+    return tuple(sorted(groups, key=lambda group: place_of(group.verdict)))
+
+
+def place_of(verdict: Verdict) -> int:
+    """The place of a verdict in the order in which they are shown: the last for one that no reader must see."""
+    return SHOWN_FIRST.index(verdict) if verdict in SHOWN_FIRST else len(SHOWN_FIRST)
 
 
 def told_first(subject: SubjectResult) -> str:

@@ -43,7 +43,8 @@ def render_rule(rule: Rule, rulebook: Rulebook, console: Console) -> None:
     page.blank()
     show_clause(page, rule.clause)
     for label, text in (("Why", rule.why), ("Mend", rule.mend)):
-        _show_text(page, label, text)
+        page.blank()
+        page.listed(text.strip().split("\n\n"), label, indent=2, hang=_HANG)
     _show_effects(page, rule, rulebook)
     for label, transcript in (("Good", rule.good), ("Bad", rule.bad)):
         page.blank()
@@ -65,11 +66,6 @@ def render_findings(result: RunResult, rulebook: Rulebook, console: Console) -> 
             page.blank()
         _show_conversation(page, subject, rulebook)
     show_summary(page, result)
-
-
-def _show_text(page: Page, label: str, text: str) -> None:
-    page.blank()
-    page.listed(text.strip().split("\n\n"), label, indent=2, hang=_HANG)
 
 
 def _show_effects(page: Page, rule: Rule, rulebook: Rulebook) -> None:

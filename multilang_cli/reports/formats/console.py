@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 MOST_GROUPS = 5
 """Groups shown in full; the others get a line each."""
 
-_STYLES = {0: "bold green", 1: "bold red", 6: "bold yellow"}
+WARNED = "bold yellow"
+_STYLES = {0: "bold green", 6: WARNED}
 COUNTED: tuple[tuple[Verdict, str, str], ...] = (
     ("pass", "passed", "passed"),
     ("fail", "failed", "failed"),
@@ -190,7 +191,7 @@ def _show_together(page: Page, result: RunResult) -> None:
     wide = max(map(len, words)), max(map(width, labels))
     for part, word, label in zip(result.parts, words, labels, strict=True):
         lead = f"{word:{wide[0]}}  {label}{' ' * (wide[1] - width(label))}"
-        page.para(summary_of(part), label=lead, label_style=_style(part), indent=2, hang=len(lead) + 4)
+        page.para(summary_of(part), label=lead, label_style=style_of(part), indent=2, hang=len(lead) + 4)
     show_summary(page, result)
 
 
@@ -206,7 +207,7 @@ def show_summary(page: Page, result: RunResult) -> None:
     """The counts, and what to type next: the most important lines come last."""
     page.blank()
     word = word_of(result)
-    page.para(summary_of(result), label=word, label_style=_style(result), hang=len(word) + 2)
+    page.para(summary_of(result), label=word, label_style=style_of(result), hang=len(word) + 2)
     if result.strict and result.exit_code == 1 and not any(result.counts.get(verdict) for verdict in FAILURES):
         page.para("warnings count, as --strict asks", indent=len(word) + 2)
     for sentence in result.sentences:
@@ -216,7 +217,8 @@ def show_summary(page: Page, result: RunResult) -> None:
         page.line(f"Next: {command}")
 
 
-def _style(result: RunResult) -> str:
+def style_of(result: RunResult) -> str:
+    """The style of a result's verdict."""
     return _STYLES.get(result.exit_code, "bold red")
 
 

@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING
 from multilang_cli.reports.bundles import untested_in_all
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import width
-from multilang_cli.reports.formats.console import summary_of
-from multilang_cli.reports.formats.trouble import (
-    SCREEN_HANG,
-    WARNED,
-    counted_of,
-    fitting,
-    head,
-    is_common,
-    show_first,
-    style_of,
-)
+from multilang_cli.reports.formats.console import WARNED, style_of, summary_of
+from multilang_cli.reports.formats.trouble import SCREEN_HANG, counted_of, fitting, head, is_common, show_first
 from multilang_cli.reports.grouping import SHOWN_FIRST, note_lines, notes_of, some_of, troubles_of
 from multilang_cli.reports.page import Page
 from multilang_cli.reports.verdict import word_of

@@ -17,7 +17,7 @@ from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import Shown, chunks, width
 from multilang_cli.reports.failure import last_stderr_lines, stderr_lines
-from multilang_cli.reports.formats.console import as_text
+from multilang_cli.reports.formats.console import WARNED, as_text, style_of
 from multilang_cli.reports.grouping import Trouble, fates_of, some_of, troubles_of
 from multilang_cli.reports.message_words import channel_of, in_short, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
@@ -99,9 +99,7 @@ _ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed ne
 _JVM = re.compile(r" \((?:java|org)\.[\w.$]+ (?:is|and) ")
 """Where a JVM begins to tell of modules and class loaders."""
 SCREEN_HANG = 10
-WARNED = "bold yellow"
 _LEVELS = {"warn": "warning", "untestable": "not judged"}
-_STYLES = {0: "bold green", 6: WARNED}
 _KINDS = {"task": ("process", "processes")}
 """Subjects that have another name on a screen, for one and for many."""
 
@@ -133,11 +131,6 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     _show_storm(page, first, result, room)
     _show_way_out(page, first, room, result)
     _show_others(page, troubles, result, room, all_seen)
-
-
-def style_of(result: RunResult) -> str:
-    """The style of a result's verdict."""
-    return _STYLES.get(result.exit_code, "bold red")
 
 
 def counted_of(kind: str, number: int) -> str:
@@ -290,32 +283,28 @@ def _met_first(trouble: Trouble, finding: Finding, storm: str) -> Finding:
 def _show_way_out(page: Page, trouble: Trouble, room: Room, result: RunResult) -> None:
     cause, subject = trouble.cause, trouble.first
     if result.verdict == "misuse":
-        page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=SCREEN_HANG)
+        _advise(page, "First", _ROLE)
     looks = (cause.suspect, cause.also) if cause.place is None else ()
     for label, place in zip(("Look", "and"), looks, strict=False):
         if place is not None:
             lead = f"  {label:<8}{place.file}:{place.line}    "
             page.line(lead + around(page, place, max(page.columns - len(lead), 20)))
     if cause.mend:
-        page.para(
-            room.cut_sentences(page, cause.mend, SCREEN_HANG),
-            label="Do",
-            label_style="bold green",
-            indent=2,
-            hang=SCREEN_HANG,
-        )
+        _advise(page, "Do", room.cut_sentences(page, cause.mend, SCREEN_HANG))
     for line in cause.code.splitlines():
         page.line(line, "bold", indent=SCREEN_HANG)
     if result.takes is not None:
         given = shlex.quote(result.takes.values)
         told = f"{result.takes.option} {given}; with that {result.takes.told}"
-        page.para(
-            room.cut(page, told, SCREEN_HANG), label="Takes", label_style="bold green", indent=2, hang=SCREEN_HANG
-        )
+        _advise(page, "Takes", room.cut(page, told, SCREEN_HANG))
     if subject.verdict == "untestable" and "--tuple" in subject.reason and "--tuple" not in cause.mend:
         page.line(_OR)
     page.line(f"  More    mlcheck explain {cause.id}")
     _show_again(page, subject, result)
+
+
+def _advise(page: Page, label: str, text: str) -> None:
+    page.para(text, label=label, label_style="bold green", indent=2, hang=SCREEN_HANG)
 
 
 def _show_again(page: Page, subject: SubjectResult, result: RunResult) -> None:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.reports.combined import parts_of
-from multilang_cli.reports.grouping import SHOWN_FIRST
+from multilang_cli.reports.grouping import place_of
 from multilang_cli.reports.html.conversation import PageConversation
 from multilang_cli.reports.html.findings import Explainer
 from multilang_cli.transcript.format import Header
@@ -102,7 +102,7 @@ def _chosen(result: RunResult, detailed: int) -> tuple[list[_Wanted], int]:
         for subject in part.subjects
         if subject.transcript is not None
     ]
-    order = sorted(range(len(recorded)), key=lambda place: _gravity(recorded[place][1]))[:MOST_CONVERSATIONS]
+    order = sorted(range(len(recorded)), key=lambda place: place_of(recorded[place][1].verdict))[:MOST_CONVERSATIONS]
     full = frozenset(order[:detailed])
     rank = {place: number for number, place in enumerate(order, 1)}
     wanted = [_Wanted(rank[place], *recorded[place], detailed=place in full) for place in sorted(order)]
@@ -111,7 +111,3 @@ def _chosen(result: RunResult, detailed: int) -> tuple[list[_Wanted], int]:
 
 def _paths(subject: SubjectResult) -> Iterable[str]:
     return filter(None, (subject.transcript, *subject.further_parts))
-
-
-def _gravity(subject: SubjectResult) -> int:
-    return SHOWN_FIRST.index(subject.verdict) if subject.verdict in SHOWN_FIRST else len(SHOWN_FIRST)

@@ -10,7 +10,7 @@ from multilang_cli.reports.bundles import bundles, groups_in, known_failures_in,
 from multilang_cli.reports.combined import parts_of
 from multilang_cli.reports.escape import escape_lines, fit
 from multilang_cli.reports.formats.console import next_command, summary_of
-from multilang_cli.reports.grouping import SHOWN_FIRST, note_lines, notes_of
+from multilang_cli.reports.grouping import note_lines, notes_of, place_of
 from multilang_cli.reports.html.document import Cell, FactsSection, SectionColumn, TableSection, Text
 from multilang_cli.reports.html.troubles import trouble
 from multilang_cli.reports.model import VERDICTS
@@ -143,7 +143,7 @@ def everything(parts: Sequence[RunResult], to: To, title: str = "Everything that
         )
         for part, subject in sorted(
             ((part, subject) for part in parts for subject in part.subjects),
-            key=lambda pair: SHOWN_FIRST.index(pair[1].verdict) if pair[1].verdict in SHOWN_FIRST else len(SHOWN_FIRST),
+            key=lambda pair: place_of(pair[1].verdict),
         )
     )
     storm = ("Storm",) if several else ()
