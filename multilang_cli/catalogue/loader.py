@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _T = TypeVar("_T")
+_Entry = TypeVar("_Entry", Rule, KnownCause)
 
 
 class CatalogueError(ValueError):
@@ -58,15 +59,8 @@ def load_worker_log() -> list[dict[str, Any]]:
 def load_causes() -> tuple[KnownCause, ...]:
     """The causes that a diagnosis names, by rank. Raises CatalogueError."""
     files = sorted(locate.data_path("conformance", "causes").glob("*.yaml"))
-    return tuple(sorted(map(read_cause, files), key=lambda cause: cause.rank))
-
-
-def read_cause(path: Path) -> KnownCause:
-    """One file of a cause, whose name is its id. Raises CatalogueError."""
-    cause = read_as(path, "cause", KnownCause, _spelt_out)
-    if cause.id != path.stem:
-        raise CatalogueError(f"{path}: the id is {cause.id!r}, not the file's name")
-    return cause
+    causes = (_named(path, read_as(path, "cause", KnownCause, _spelt_out)) for path in files)
+    return tuple(sorted(causes, key=lambda cause: cause.rank))
 
 
 def _spelt_out(cause: dict[str, Any]) -> dict[str, Any]:
@@ -134,10 +128,13 @@ def _whole(known: _Known, changes: tuple[dict[str, Any], ...]) -> StormVersion:
 
 def read_rule(path: Path) -> Rule:
     """One rule file, whose name is its id. Raises CatalogueError."""
-    rule = read_as(path, "rule", Rule)
-    if rule.id != path.stem:
-        raise CatalogueError(f"{path}: the id is {rule.id!r}, not the file's name")
-    return rule
+    return _named(path, read_as(path, "rule", Rule))
+
+
+def _named(path: Path, entry: _Entry) -> _Entry:
+    if entry.id != path.stem:
+        raise CatalogueError(f"{path}: the id is {entry.id!r}, not the file's name")
+    return entry
 
 
 def example_profile(kind: Kind, changes: Mapping[str, Any] | None = None) -> Profile:

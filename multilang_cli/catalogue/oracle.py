@@ -76,7 +76,7 @@ def confirmed_on(rule: Rule) -> dict[str, tuple[str, ...]]:
     """
     effects = [(effect, shown_on(effect)) for effect in rule.effects if effect.fate != "unknown"]
     confirmed: dict[str, tuple[str, ...]] = {}
-    for version in _verified():
+    for version in reversed(verified()):
         shown = [on.get(version.id, ()) for effect, on in effects if covers(effect.versions, version.id)]
         if shown and all(shown):
             confirmed[version.id] = tuple(dict.fromkeys(name for names in shown for name in names))
@@ -94,7 +94,7 @@ def shown_on(effect: Effect) -> dict[str, tuple[str, ...]]:
             for name in effect.confirmed_by
             if version.id in oracle_verdicts().get(name, {}) and recorded_fate(name, version) == plain(effect.fate)
         )
-        for version in _verified()
+        for version in reversed(verified())
         if covers(effect.versions, version.id)
     }
     return {version: names for version, names in shown.items() if names}
@@ -110,8 +110,9 @@ def rules_of_scripts() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _verified() -> list[StormVersion]:
-    return [version for version in reversed(load_rulebook().versions) if version.verified]
+def verified() -> list[StormVersion]:
+    """The versions whose own classes were asked, the oldest first."""
+    return [version for version in load_rulebook().versions if version.verified]
 
 
 def plain(fate: Fate) -> Fate:
@@ -148,7 +149,7 @@ def _kept(call: Call, event: Call) -> bool:
         return False
     if call["t"] == event["t"] == "log":
         return bool(call["msg"] == event["msg"])
-    return _same_event(_rounded(call), _rounded(event))
+    return same_event(_rounded(call), _rounded(event))
 
 
 def _rounded(call: Call) -> Call:
@@ -255,12 +256,8 @@ def recorded_events(recorded: Verdict) -> list[Call]:
     return [event for event in events if event["t"] in LISTED]
 
 
-def same_events(told: list[Call], events: list[Call]) -> bool:
-    """True if call for call the two are the same; of an error, our text must stand in Storm's."""
-    return len(told) == len(events) and all(map(_same_event, told, events))
-
-
-def _same_event(told: Call, event: Call) -> bool:
+def same_event(told: Call, event: Call) -> bool:
+    """True if the two calls are the same; of an error, our text must stand in Storm's."""
     if told["t"] == event["t"] == "error":
         ours = _LONG_NUMBER.sub("<id>", told["error"].replace(SHADE, "")).removesuffix("\n")[:KEPT_TEXT]
         return bool(ours) and any(_says(text.replace(SHADE, ""), ours) for text in event["error"])

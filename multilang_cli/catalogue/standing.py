@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from packaging.version import Version
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.catalogue.oracle import confirmed_on, oracle_verdicts, recorded_fate
+from multilang_cli.catalogue.oracle import confirmed_on, oracle_verdicts, recorded_fate, verified
 
 if TYPE_CHECKING:
     from multilang_cli.catalogue.written import Sentence
@@ -29,7 +29,7 @@ class Standing(NamedTuple):
 def standing_of(sentence: Sentence) -> Standing | None:
     """The standing of `sentence`; None where no script of the oracle bears on it."""
     rules = [rule for name in sentence.rules if _is_confirmable(rule := load_rulebook().rules[name])]
-    versions = [version for version in _verified() if _holds(sentence, version)]
+    versions = [version for version in verified() if _holds(sentence, version)]
     if not (rules or sentence.shown_by) or not versions:
         return None
     confirmed = [
@@ -46,12 +46,12 @@ def told_fates(rule: Rule) -> str:
     if not _is_confirmable(rule):
         return ""
     effects = load_rulebook().effects(rule.id, rule.effects[0].when)
-    return in_words({version.id: effects[version.id].fate for version in _verified() if version.id in effects})
+    return in_words({version.id: effects[version.id].fate for version in verified() if version.id in effects})
 
 
 def script_fates(script: str) -> dict[str, Fate]:
     """The fate of the worker and its data in a script of the oracle, on each verified version, oldest first."""
-    return {version.id: recorded_fate(script, version) for version in _verified()}
+    return {version.id: recorded_fate(script, version) for version in verified()}
 
 
 def in_words(fates: dict[str, Fate]) -> str:
@@ -80,7 +80,3 @@ def _holds(sentence: Sentence, version: StormVersion) -> bool:
 
 def _survived(script: str, version: StormVersion) -> bool:
     return version.id in oracle_verdicts().get(script, {}) and recorded_fate(script, version) == "survives"
-
-
-def _verified() -> list[StormVersion]:
-    return [version for version in load_rulebook().versions if version.verified]

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from multilang_cli.subject.subject import Subject
     from multilang_cli.terminal.output import Progress
 
-NAME = "fuzz"
+NAME, TITLE = "fuzz", "keeps to the protocol in a generated conversation"
 _CLAUSE = Clause(text="Any finding of level must fails the case.", source="mlcheck fuzz")
 _PLAIN: dict[str, tuple[ScenarioStep, ...]] = {
     "bolt": (("tuple", {}), ("settle", {})),
@@ -195,14 +195,13 @@ class Fuzzing:
             self._unrecorded = _why_not(error)
             with suppress(OSError):
                 kept.unlink(missing_ok=True)
-        title = "keeps to the protocol in a generated conversation"
+        return self._as_a_find(subject, rule)
+
+    def _as_a_find(self, subject: SubjectResult, rule: str, reproduce: str = "") -> SubjectResult:
+        kept = self._kept(rule)
+        transcript = str(kept) if kept.exists() else None
         return msgspec.structs.replace(
-            subject,
-            id=f"{NAME}.{rule}",
-            kind="conversation",
-            title=title,
-            transcript=str(kept) if kept.exists() else None,
-            reproduce="",
+            subject, id=f"{NAME}.{rule}", kind="conversation", title=TITLE, transcript=transcript, reproduce=reproduce
         )
 
     def _kept(self, rule: str) -> Path:
@@ -259,14 +258,7 @@ class Fuzzing:
     def _judged(self, search: Search, failing: FailingScenario, notes: list[str]) -> SubjectResult:
         """The result of what fails, with the case that plays it again. Adds to `notes`."""
         rule = failing.played.rule
-        subject = msgspec.structs.replace(
-            failing.played.subject,
-            id=f"{NAME}.{rule}",
-            kind="conversation",
-            title="keeps to the protocol in a generated conversation",
-            transcript=str(self._kept(rule)) if self._kept(rule).exists() else None,
-            reproduce=self._again(rule, failing.scenario, notes),
-        )
+        subject = self._as_a_find(failing.played.subject, rule, self._again(rule, failing.scenario, notes))
         where = "found by an earlier run, and tried first" if failing.known else "found in this run"
         shrunk = f"made smaller in {counted(search.tried, 'play')}: {counted(len(failing.scenario.steps), 'step')}"
         notes.append(f"{where}; {shrunk}. There may be more to find: mend this, and run it again")
@@ -316,7 +308,7 @@ def case_of(name: str, checked: Subject, steps: tuple[ScenarioStep, ...]) -> Cas
     """The case that plays a scenario, by the id `name`."""
     return Case(
         id=name,
-        title="keeps to the protocol in a generated conversation",
+        title=TITLE,
         kind="spout" if checked.component.kind == "spout" else "bolt",
         level="must",
         clause=_CLAUSE,

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, recorded_events, same_events
+from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, recorded_events
 from multilang_cli.protocol.words.rulebook import covers
-from tests.agreement.playing import PlayedScript, play
+from tests.agreement.playing import PlayedScript, play, same_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,9 +16,9 @@ from multilang_cli.catalogue.oracle import (
     meant_calls,
     plain,
     recorded_events,
-    same_events,
 )
 from multilang_cli.protocol.words.verdicts import FATAL, FATES
+from tests.agreement.playing import same_events
 from tests.differential.scripts import MARK, OVER
 from tests.differential.sides import marker_of
 

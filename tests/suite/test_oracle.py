@@ -13,8 +13,9 @@ import msgspec
 import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, same_events
+from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts
 from tests.agreement.comparing import KNOWN, differences, play_all, sample, table, unseen
+from tests.agreement.playing import same_events
 
 if TYPE_CHECKING:
     from tests.agreement.playing import PlayedScript

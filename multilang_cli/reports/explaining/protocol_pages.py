@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import load_rulebook, plain
+from multilang_cli.catalogue.oracle import verified
 from multilang_cli.catalogue.standing import in_words, script_fates, standing_of, told_fates
 from multilang_cli.catalogue.written import (
     PAGES_BESIDE,
@@ -162,7 +163,7 @@ def _grid(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def _fates() -> str:
-    versions = [version.id for version in load_rulebook().versions if version.verified]
+    versions = [version.id for version in verified()]
     parts = []
     for rule in load_rulebook().rules.values():
         if not any(effect.confirmed_by for effect in rule.effects):
