@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from multilang_cli.cli.options.comparing import COMPARING
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.spark import SPARK
+from multilang_cli.cli.options.shared import COMPARING, SPARK
 from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, option, text
 
 OPTIONS: OptionTable = {

@@ -1,8 +1,7 @@
 """``mlcheck audit run``."""
 
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.shared import COLOR, REPORTS, STORM
-from multilang_cli.cli.options.spark import SPARK
+from multilang_cli.cli.options.shared import COLOR, REPORTS, SPARK, STORM
 from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, flag, option, text
 
 OPTIONS: OptionTable = {

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.spark import SPARK
+from multilang_cli.cli.options.shared import SPARK
 from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, flag, option, text, texts
 
 OPTIONS: OptionTable = {

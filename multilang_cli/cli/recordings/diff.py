@@ -1,8 +1,7 @@
 """``mlcheck diff``."""
 
-from multilang_cli.cli.options.comparing import COMPARING
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.shared import COLOR, QUIET, REPORTS
+from multilang_cli.cli.options.shared import COLOR, COMPARING, QUIET, REPORTS
 from multilang_cli.cli.options.table import OptionTable, argument
 
 OPTIONS: OptionTable = {

@@ -1,9 +1,8 @@
 """``mlcheck replay``."""
 
-from multilang_cli.cli.options.comparing import COMPARING, TRANSCRIPT
 from multilang_cli.cli.options.component import LIMITS, RECORD, TOLD, WHICH
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.shared import COLOR, QUIET, REPORTS
+from multilang_cli.cli.options.shared import COLOR, COMPARING, QUIET, REPORTS, TRANSCRIPT
 from multilang_cli.cli.options.table import OptionTable, flag, text
 
 PLAYED_TO: OptionTable = {

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from multilang_cli.cli.options.comparing import TRANSCRIPT
 from multilang_cli.cli.options.handled import handled_by
-from multilang_cli.cli.options.shared import JSON
+from multilang_cli.cli.options.shared import JSON, TRANSCRIPT
 from multilang_cli.cli.options.table import OptionTable, flag, option, text
 from multilang_cli.cli.recordings.replay import PLAYED_TO
 
