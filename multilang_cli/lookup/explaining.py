@@ -16,10 +16,10 @@ from multilang_cli.catalogue.worker_log import load_index
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.reports.explaining.explain import render_cause, render_rule, render_sentence
 from multilang_cli.reports.explaining.worker_log import bounded_lines, process_in, read_log, show_log, show_recognised
+from multilang_cli.reports.failure import show_clause
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.suite.cases.case import load_cases
-from multilang_cli.suite.cases.showing import render_case
 from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -69,7 +69,7 @@ def _show(name: str, console: Console) -> None:
     elif name in causes:
         render_cause(causes[name], console)
     elif name in cases:
-        render_case(cases[name], console)
+        _render_case(cases[name], console)
     elif name in sentences:
         render_sentence(sentences[name], _titles(cases), console)
     elif found := _recognised(name):
@@ -148,3 +148,20 @@ def _explain_log(page: Page, name: str, *, as_json: bool) -> int:
     with stdout_may_close():
         show_log(page, summary, load_rulebook())
     return ExitCode.CONFORMANT
+
+
+def _render_case(case: Case, console: Console) -> None:
+    page = Page(console)
+    kinds = "bolts and spouts" if case.kind == "both" else f"{case.kind}s"
+    page.para(case.title, "bold", label=case.id)
+    page.para(f"{case.level}, {kinds}{f', since {case.since}' if case.since else ''}", indent=2)
+    page.blank()
+    show_clause(page, case.clause)
+    page.para(case.expected, label="Expected", indent=2, hang=12)
+    if case.needs:
+        page.para(", ".join(case.needs), label="Needs", indent=2, hang=12)
+    page.para("Steps", "bold", indent=2)
+    for name, arguments in case.steps:
+        page.line(" ".join([name, *(f"{key}={value!r}" for key, value in arguments.items())]), indent=4)
+    subject = "--testee DIR" if case.testee else "-- COMMAND"
+    page.line(f"Run it:  mlcheck run -k {case.id} {subject}", indent=2)

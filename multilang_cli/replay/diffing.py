@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from datetime import UTC, datetime
 
 import msgspec
 
@@ -48,7 +47,6 @@ def diff_given(flags: DiffFlags) -> int:
             before,
             compared,
             argv=after.header.argv,
-            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
             notes=tuple(f"{now}: {note}" for note in after.notes),
             transcript=now,
             next_command="" if compared.same else shlex.join(["mlcheck", "lint", now]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -33,7 +34,6 @@ def result_of(
     comparison: Comparison,
     *,
     argv: tuple[str, ...],
-    started_at: str,
     notes: tuple[str, ...] = (),
     transcript: str | None = None,
     next_command: str = "",
@@ -66,7 +66,7 @@ def result_of(
         component=ComponentReport(command=tuple(map(readable, hide_words(argv))), kind=recording.profile.kind),
         profile=recording.profile,
         storm=recording.profile.storm,
-        started_at=started_at,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         platform=platform_of(),
         subjects=tuple(subjects),
         notes=tuple(said),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -165,7 +164,6 @@ def _result(
         recording,
         compared,
         argv=subject.launch.argv,
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         notes=tuple(filter(None, notes)),
         transcript=str(path),
         next_command="" if compared.same else again,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from multilang_cli.suite.dry_run import ACKS
@@ -24,22 +25,19 @@ SLOW_TUPLE = 2.0
 
 def telling(subjects: Sequence[Subject], progress: Progress | None, pace: Pace) -> list[Progress | None]:
     """Tell on stderr, before the first case, what the suite is about to do to the component; one a version."""
+    return [partial(_tell, subject, versions=len(subjects), progress=progress, pace=pace) for subject in subjects]
 
-    def of_version(subject: Subject) -> Progress:
-        """The function that is called before each case on one Storm version, and while one waits."""
 
-        def tell(case: str, begun: int, total: int) -> None:
-            """A case begins, or waits: the first one of all announces the suite."""
-            if not pace.told:
-                _announce(subject, total, len(subjects))
-            if remarked := pace.tell(begun, total * len(subjects)):
-                remark(remarked)
-            if progress is not None:
-                progress(f"{case} on Storm {subject.options.storm}" if len(subjects) > 1 else case, begun, total)
-
-        return tell
-
-    return [of_version(subject) for subject in subjects]
+def _tell(
+    subject: Subject, case: str, begun: int, total: int, *, versions: int, progress: Progress | None, pace: Pace
+) -> None:
+    """Tell of a case that begins, or waits: the first one of all announces the suite."""
+    if not pace.told:
+        _announce(subject, total, versions)
+    if remarked := pace.tell(begun, total * versions):
+        remark(remarked)
+    if progress is not None:
+        progress(f"{case} on Storm {subject.options.storm}" if versions > 1 else case, begun, total)
 
 
 class Pace:

@@ -398,7 +398,6 @@ class CaseRun:
         return SubjectResult(
             id=case.id,
             title=case.title,
-            kind="case",
             level=case.level,
             verdict=verdict,
             reason=reason,
@@ -410,7 +409,6 @@ class CaseRun:
             excerpt=self._excerpt(findings, watch) if watch is not None and verdict not in {"pass", "skip"} else (),
             stderr_tail=decode(stderr),
             exit=Exit.of(session.own_end) if session is not None else None,
-            transcript=None,
             reproduce=readable(shlex.join([*checked.options.reproduce, "-k", case.id, *self._named()])),
         )
 

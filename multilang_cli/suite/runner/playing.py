@@ -139,7 +139,9 @@ class Run:
                     if self._is_last(self.cases[number], played, self._counted(self._done[number])):
                         break
             if self.subject.options.jobs > 1:
-                self._forget_remaining()
+                # Cases that had begun when others made an end of the run leave no transcripts.
+                for case in self.remaining:
+                    (self.subject.record / f"{case.id}.ndjson").unlink(missing_ok=True)
         except KeyboardInterrupt:
             self.circumstances = Circumstances(interrupted=True)
             for number, played in jobs.finished.items():
@@ -152,11 +154,6 @@ class Run:
             return played.subject
         with self._lock:
             return self._repeats.note(case, played.subject, played.hang)
-
-    def _forget_remaining(self) -> None:
-        """Remove the transcripts of cases that had begun when others made an end of the run."""
-        for case in self.remaining:
-            (self.subject.record / f"{case.id}.ndjson").unlink(missing_ok=True)
 
     @property
     def whole(self) -> bool:
