@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.protocol.judge.spout_rules import key_of
 from multilang_cli.protocol.words.messages import Emit, SpoutCommand, TaskIds
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ class Identities:
         for event in then:
             body = event.body
             if isinstance(body, Emit) and body.id is not None:
-                keys[id_key(body.id)] = key = wanted.identity(body)
+                keys[key_of(body.id)] = key = wanted.identity(body)
                 self._expected[key] = self._expected.get(key, 0) + 1
-            elif isinstance(body, SpoutCommand) and body.command in {"ack", "fail"} and id_key(body.id) in keys:
-                self._acked[event.seq] = keys[id_key(body.id)]
+            elif isinstance(body, SpoutCommand) and body.command in {"ack", "fail"} and key_of(body.id) in keys:
+                self._acked[event.seq] = keys[key_of(body.id)]
         self._strange: deque[Any] = deque()
 
     def emitted(self, emit: Emit) -> None:
@@ -78,8 +78,3 @@ class TaskIdReplies:
             return recorded
         found = self._by_key.get(self._wanted.identity(emit))
         return found.popleft() if found else recorded
-
-
-def id_key(id_: Any) -> str:
-    """A message id, any JSON value, as what it is known by."""
-    return json.dumps(id_, sort_keys=True)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.protocol.judge.spout_rules import key_of
 from multilang_cli.protocol.judge.state import State, from_plain
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.words.events import Activation, Event
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
-from multilang_cli.replay.identities import id_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ class _Selector:
             return bool(self._asks) and self._asks.popleft()
         if isinstance(body, SpoutCommand):
             # Nothing can be settled that was never emitted, and nothing be heard in answer to it.
-            self._skipping = body.command in {"ack", "fail"} and id_key(body.id) not in self._emitted
+            self._skipping = body.command in {"ack", "fail"} and key_of(body.id) not in self._emitted
             self._asked += 1
             return not self._skipping
         if isinstance(body, TupleMsg):
@@ -105,7 +105,7 @@ class _Selector:
             if body.wants_task_ids:
                 self._asks.append(kept)
             if kept and body.id is not None:
-                self._emitted.add(id_key(body.id))
+                self._emitted.add(key_of(body.id))
         return kept
 
     def _synced(self) -> bool:

@@ -12,9 +12,10 @@ import msgspec
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.formats.console import render_pretty, render_together, render_versions, summary_of
+from multilang_cli.reports.formats.console import render_pretty, show_run, show_together, summary_of
 from multilang_cli.reports.formats.registry import STDOUT, Report
 from multilang_cli.reports.formats.screen import fits_one_screen, render_screen
+from multilang_cli.reports.page import Page
 from multilang_cli.reports.storm_sentences import with_sentences
 from multilang_cli.reports.verdict import Circumstances, word_of
 from multilang_cli.subject.config import ConfigError
@@ -209,7 +210,7 @@ class _Checks(NamedTuple):
                     sys.stdout.writelines(f"Storm: {sentence}\n" for sentence in result.sentences)
                 else:
                     self.console.print()
-                    render_together(result, self.console)
+                    show_together(Page(self.console), result)
         return result.exit_code
 
     def _run(self, versions: list[Declared]) -> list[RunResult]:
@@ -234,7 +235,7 @@ class _Checks(NamedTuple):
                     lead = "".join(f"{word}: " for word in where)
                     sys.stdout.write(f"{lead}{word_of(result)}  {summary_of(result)}\n")
             elif len(results) > 1:
-                render_versions(results, self.rulebook, self.console)
+                show_run(Page(self.console), results, self.rulebook)
             elif fits_one_screen(results[0]) and not self.flags.verbose:
                 render_screen(results[0], self.console)
             else:

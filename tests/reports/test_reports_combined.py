@@ -10,12 +10,12 @@ import pytest
 
 from multilang_cli.protocol.words.verdicts import Outlook
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.formats.console import next_command, pretty_text, render_together
+from multilang_cli.reports.formats.console import next_command, pretty_text, show_together
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.junit import to_junit
 from multilang_cli.reports.formats.registry import FORMATS, Report, write_report
 from multilang_cli.reports.model import ComponentReport, RunResult
-from multilang_cli.reports.page import make_console
+from multilang_cli.reports.page import Page, make_console
 from multilang_cli.reports.verdict import OUTCOMES
 from tests.reports.test_reports import VALIDATOR, same_as_snapshot
 from tests.results import BASE, GREEN, RESULTS, RULEBOOK, SKIPPED, TWICE, WARNED, from_json, result
@@ -96,7 +96,7 @@ def test_pretty_shows_each_part_then_all_together() -> None:
     text = pretty_text(BOTH, RULEBOOK)
     same_as_snapshot("combined", text)
     stream = io.StringIO()
-    render_together(BOTH, make_console(stream, "never", 80))
+    show_together(Page(make_console(stream, "never", 80)), BOTH)
     assert text.endswith(stream.getvalue())
 
 

@@ -13,7 +13,7 @@ import pytest
 from multilang_cli.protocol.words.verdicts import Outlook
 from multilang_cli.reports.bundles import bundles, groups_in, labelled, notes_in, rows_of, untested_in_all
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.formats.console import next_command, pretty_text, render_together, render_versions
+from multilang_cli.reports.formats.console import next_command, pretty_text, show_run, show_together
 from multilang_cli.reports.formats.github import to_github
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.junit import NOT_REQUIRED, to_junit
@@ -55,10 +55,10 @@ def test_the_screen_has_a_column_for_each_version_and_the_sentence_last() -> Non
     assert text.count("WARN  bolt.emit.direct") == 1
     assert WHOLE.sentences == (SENTENCE,)
     stream = io.StringIO()
-    render_versions(DIRECT, RULEBOOK, make_console(stream, "never", 80))
+    show_run(Page(make_console(stream, "never", 80)), DIRECT, RULEBOOK)
     assert text.startswith(stream.getvalue())
     stream = io.StringIO()
-    render_together(WHOLE, make_console(stream, "never", 80))
+    show_together(Page(make_console(stream, "never", 80)), WHOLE)
     assert text.endswith(stream.getvalue())
 
 

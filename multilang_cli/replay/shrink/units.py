@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.protocol.judge.spout_rules import key_of
 from multilang_cli.protocol.words.messages import Emit, Handshake, SpoutCommand, TaskIds, TupleMsg
-from multilang_cli.replay.identities import id_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ class _Sorter:
                 unit.append(seq)
             return
         if isinstance(body, SpoutCommand) and body.command in {"ack", "fail"}:
-            unit = self._by_id.get(id_key(body.id))
+            unit = self._by_id.get(key_of(body.id))
             if unit is not None:
                 unit.append(seq)
                 self._last = unit
@@ -76,4 +76,4 @@ class _Sorter:
         if emit.wants_task_ids:
             self._asks.append(unit)
         if emit.id is not None and unit is not None:
-            self._by_id[id_key(emit.id)] = unit
+            self._by_id[key_of(emit.id)] = unit

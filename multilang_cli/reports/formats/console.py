@@ -57,23 +57,13 @@ def render_pretty(result: RunResult, rulebook: Rulebook, console: Console) -> No
     """
     page = Page(console)
     if not result.parts:
-        _show_run(page, (result,), rulebook)
+        show_run(page, (result,), rulebook)
         return
     for bundle in bundles(result):
-        _show_run(page, bundle.parts, rulebook)
+        show_run(page, bundle.parts, rulebook)
         page.blank()
         page.line("-" * page.columns, "dim")
-    _show_together(page, result)
-
-
-def render_versions(parts: Sequence[RunResult], rulebook: Rulebook, console: Console) -> None:
-    """Show one component on several Storm versions: a table, and each trouble once. `render_together` comes after."""
-    _show_run(Page(console), parts, rulebook)
-
-
-def render_together(result: RunResult, console: Console) -> None:
-    """Show only what comes last of several components: a line each, the summary and the next command."""
-    _show_together(Page(console), result)
+    show_together(page, result)
 
 
 def pretty_text(result: RunResult, rulebook: Rulebook) -> str:
@@ -116,8 +106,11 @@ def next_command(result: RunResult) -> str:
     return first.first.reproduce or (f"mlcheck explain {first.explained}" if first.explained else "")
 
 
-def _show_run(page: Page, parts: Sequence[RunResult], rulebook: Rulebook) -> None:
-    """One component: on one Storm version all there is to say, on several all but the sum."""
+def show_run(page: Page, parts: Sequence[RunResult], rulebook: Rulebook) -> None:
+    """Show one component: on one Storm version all there is to say, on several all but the sum.
+
+    `show_together` comes after several.
+    """
     show_header(page, parts)
     if len(parts) > 1:
         show_table(page, parts)
@@ -184,7 +177,8 @@ def _show_quiet(page: Page, parts: Sequence[RunResult]) -> None:
         page.para(summary_of_coverage(coverage), label="Exercised", hang=12)
 
 
-def _show_together(page: Page, result: RunResult) -> None:
+def show_together(page: Page, result: RunResult) -> None:
+    """Show only what comes last of several components: a line each, the summary and the next command."""
     page.para(f"Together, {_counted(result)}", "bold")
     words = [word_of(part) for part in result.parts]
     labels = [page.fit(label, page.columns // 2).text for label, _ in labelled(result)]

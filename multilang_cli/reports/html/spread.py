@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import NamedTuple
 
 MOST_POINTS = 4_000
@@ -18,6 +19,9 @@ class Point(NamedTuple):
     x: float
     y: float
     seq: int
+
+
+_duration = attrgetter("y")
 
 
 class Spread:
@@ -58,7 +62,3 @@ class Spread:
             if wanted <= 0:
                 return float(min(self.most, 10 ** ((step + 0.5) / _STEPS_OF_TEN)))
         return 0.0
-
-
-def _duration(point: Point) -> float:
-    return point.y
