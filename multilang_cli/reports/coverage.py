@@ -30,7 +30,7 @@ def coverage_of(name: str, kind: Kind, found: Covered) -> CoverageReport:
     )
 
 
-def summary_of(coverage: CoverageReport) -> str:
+def coverage_in_words(coverage: CoverageReport) -> str:
     """A sentence on how much was exercised: ``53 of 61 rules; it never asked for task ids, ... and 2 reasons more``."""
     total = len(coverage.exercised) + sum(len(each.ids) for each in coverage.never)
     reasons = [each.reason for each in coverage.never]
@@ -41,7 +41,7 @@ def summary_of(coverage: CoverageReport) -> str:
 def render_coverage(page: Page, coverage: Sequence[CoverageReport]) -> None:
     """Show what was exercised, a line for each recording, and all of the rules and clauses that never were."""
     for each in coverage:
-        page.para(summary_of(each), label=each.name or f"all {each.kind}s", label_style="bold", indent=2)
+        page.para(coverage_in_words(each), label=each.name or f"all {each.kind}s", label_style="bold", indent=2)
     for each in coverage:
         if not each.name:
             _show_never(page, each)

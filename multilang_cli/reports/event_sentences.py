@@ -60,7 +60,7 @@ def _deadline(fact: Any) -> str:
 
 
 def _exited(fact: Any) -> str:
-    how = f"exited with code {fact.code}" if fact.signal is None else f"was killed by {name_of(fact.signal)}"
+    how = f"exited with code {fact.code}" if fact.signal is None else f"was killed by {signal_name(fact.signal)}"
     return f"the process {how}{f', but {joined}' if (joined := ' and '.join(fact.holders)) else ''}"
 
 
@@ -79,7 +79,7 @@ def _gap(fact: Any) -> str:
     return f"{count}events are missing here: {fact.why}"
 
 
-def name_of(number: int) -> str:
+def signal_name(number: int) -> str:
     """The name of a signal."""
     try:
         return signal.Signals(number).name
@@ -93,7 +93,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     facts.Holdings: _held,
     facts.Exited: _exited,
     facts.StdinClosed: lambda _: "its stdin was closed",
-    facts.Signalled: lambda fact: f"{name_of(fact.signal)} was sent",
+    facts.Signalled: lambda fact: f"{signal_name(fact.signal)} was sent",
     facts.StdoutClosed: lambda _: "it closed its stdout",
     facts.WriteFailed: lambda fact: f"writing to its stdin failed: {fact.error}",
     facts.Deadline: _deadline,

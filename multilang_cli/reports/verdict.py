@@ -178,7 +178,7 @@ def word_of(result: RunResult) -> str:
     return next(outcome.word for outcome in OUTCOMES if outcome.verdict == result.verdict)
 
 
-def label_of(result: RunResult) -> str:
+def headline_word(result: RunResult) -> str:
     """The word before the headline: of a pass with something to tell, that it warns."""
     return word_of(result) if result.exit_code else "WARN"
 

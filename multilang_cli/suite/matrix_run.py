@@ -14,7 +14,7 @@ from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.formats.registry import ReportError
 from multilang_cli.reports.matrix.files import DATA, read_matrix, write_matrix
-from multilang_cli.reports.matrix.words import label_of, summary_of
+from multilang_cli.reports.matrix.words import library_label, score_in_words
 from multilang_cli.subject.config import Config, ConfigError
 from multilang_cli.subject.outputs import write_json
 from multilang_cli.subject.settings import Flags, run_options
@@ -123,9 +123,9 @@ def _telling(component: Component, progress: Progress | None) -> Progress | None
 
 def show_scores(matrix: Matrix, folder: Path, *, brief: bool) -> None:
     """Print the score of each library, a line each."""
-    names = [escape(label_of(library)) for library in matrix.libraries]
+    names = [escape(library_label(library)) for library in matrix.libraries]
     wide = max(map(len, names))
     for name, library in zip(names, matrix.libraries, strict=True):
         why = next((part.why for part in library.parts if part.why), "")
-        write(f"{name:{wide}}  {escape(why) or summary_of(matrix.score(library))}\n")
+        write(f"{name:{wide}}  {escape(why) or score_in_words(matrix.score(library))}\n")
     remark(f"{folder / ('matrix.md' if brief else 'index.html')}")

@@ -15,7 +15,7 @@ from multilang_cli.reports.bundles import (
     untested_in_all,
 )
 from multilang_cli.reports.combined import played_on, untested_in
-from multilang_cli.reports.coverage import summary_of as summary_of_coverage
+from multilang_cli.reports.coverage import coverage_in_words
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.failure import show_group, stderr_lines
 from multilang_cli.reports.grouping import Group, families, groups_of, note_lines, notes_of, some_of
@@ -174,7 +174,7 @@ def _show_quiet(page: Page, parts: Sequence[RunResult]) -> None:
     page.listed(lines, "Not tested", label_style="yellow", hang=12)
     page.listed(parts[-1].emits, "Emits", hang=12)
     for coverage in parts[-1].coverage:
-        page.para(summary_of_coverage(coverage), label="Exercised", hang=12)
+        page.para(coverage_in_words(coverage), label="Exercised", hang=12)
 
 
 def show_together(page: Page, result: RunResult) -> None:

@@ -21,7 +21,7 @@ from multilang_cli.reports.formats.console import WARNED, as_text, style_of
 from multilang_cli.reports.grouping import Trouble, fates_of, some_of, troubles_of
 from multilang_cli.reports.message_words import channel_of, in_short, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
-from multilang_cli.reports.verdict import FATE_WORDS, label_of
+from multilang_cli.reports.verdict import FATE_WORDS, headline_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +117,7 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     """Show the first cause in full, the others in a line each. `all_seen`: the command that shows all."""
     troubles = list(troubles_of(result))
     first = troubles[0]
-    label = label_of(result)
+    label = headline_word(result)
     hang = len(label) + 2
     headline = room._replace(sentence=max(room.sentence, _HEADLINE)).cut(page, first.cause.told, hang)
     style = style_of(result) if result.exit_code else WARNED

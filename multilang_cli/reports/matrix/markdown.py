@@ -11,8 +11,8 @@ from multilang_cli.reports.matrix.words import (
     TREND,
     WORDS,
     groups_of,
-    label_of,
-    summary_of,
+    library_label,
+    score_in_words,
     trend_of,
     wrong_with,
 )
@@ -49,8 +49,8 @@ def _blocks(matrix: Matrix) -> Iterator[str]:
 
 
 def _about(matrix: Matrix, library: Library) -> list[str]:
-    name = prose(label_of(library)) + (f" ({prose(library.source)})" if library.source else "")
-    score = summary_of(matrix.score(library)) if library.started else "could not be started"
+    name = prose(library_label(library)) + (f" ({prose(library.source)})" if library.source else "")
+    score = score_in_words(matrix.score(library)) if library.started else "could not be started"
     return [name, prose(library.language), score, f"![{prose(library.id)}]({BADGES}/{library.id}.svg)"]
 
 
@@ -62,14 +62,14 @@ def _wrong(library: Library) -> Iterator[str]:
         cases = some_of(wrong.cases, MOST_NAMED)
         lines.append(f"- {WORDS[wrong.first.verdict]}, {', '.join(wrong.parts)}: {rules}: {why}; in {code(cases)}\n")
     if lines:
-        yield f"## {prose(label_of(library))}\n"
+        yield f"## {prose(library_label(library))}\n"
         if library.notes:
             yield f"{prose(library.notes)}\n"
         yield "".join(lines)
 
 
 def _table(matrix: Matrix) -> str:
-    rows = [["case", *(prose(label_of(each)) for each in matrix.libraries)], ["---"] * (len(matrix.libraries) + 1)]
+    rows = [["case", *(prose(library_label(each)) for each in matrix.libraries)], ["---"] * (len(matrix.libraries) + 1)]
     rows += [
         [code(case.id), *(WORDS[library.verdict(case.id)] for library in matrix.libraries)]
         for _, cases in groups_of(matrix)

@@ -27,8 +27,8 @@ from multilang_cli.reports.matrix.words import (
     WORDS,
     detail_of,
     groups_of,
-    label_of,
-    summary_of,
+    library_label,
+    score_in_words,
     trend_of,
     wrong_with,
 )
@@ -52,7 +52,7 @@ def to_html(matrix: Matrix) -> str:
 
 def document_of(matrix: Matrix) -> PageDocument:
     """The page document."""
-    failing = [label_of(each) for each in matrix.libraries if matrix.score(each).failed or not each.started]
+    failing = [library_label(each) for each in matrix.libraries if matrix.score(each).failed or not each.started]
     count = f"{len(matrix.libraries)} libraries, {len(matrix.cases)} cases"
     return PageDocument(
         title=TITLE,
@@ -112,7 +112,7 @@ def _libraries(matrix: Matrix) -> TableSection:
 
 
 def _score(matrix: Matrix, library: Library) -> str:
-    return summary_of(matrix.score(library)) if library.started else "could not be started"
+    return score_in_words(matrix.score(library)) if library.started else "could not be started"
 
 
 def _tone(matrix: Matrix, library: Library) -> Tone:
@@ -147,7 +147,7 @@ def _wrong(library: Library) -> Text:
     code = "\n".join(dict.fromkeys(wrong.first.reproduce for wrong in wrong_with(library) if wrong.first.reproduce))
     return Text(
         id=_id(library),
-        title=line(label_of(library)),
+        title=line(library_label(library)),
         paragraphs=tuple(line(each, _LONGEST_PARAGRAPH) for each in said),
         code=escape_lines(code),
     )

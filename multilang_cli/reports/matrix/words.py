@@ -66,7 +66,7 @@ def wrong_with(library: Library) -> list[LibraryFault]:
     ]
 
 
-def label_of(library: Library) -> str:
+def library_label(library: Library) -> str:
     """A library as its users know it."""
     return f"{library.name} {library.version}"
 
@@ -79,7 +79,7 @@ def trend_of(matrix: Matrix) -> Iterator[tuple[str, ...]]:
             changes = (some_of(ids) if ids else "nothing" for ids in (past.mended, past.broken))
             yield (library.name, past.version, past.made_at[:10], score, *changes)
         if library.past:
-            yield (library.name, library.version, matrix.made_at[:10], summary_of(matrix.score(library)), "", "")
+            yield (library.name, library.version, matrix.made_at[:10], score_in_words(matrix.score(library)), "", "")
 
 
 def groups_of(matrix: Matrix) -> Iterator[tuple[str, list[MatrixCase]]]:
@@ -94,7 +94,7 @@ def _lead(case: MatrixCase) -> str:
     return ".".join(words[:2] if words[0] == "library" else words[:1])
 
 
-def summary_of(score: Score) -> str:
+def score_in_words(score: Score) -> str:
     """A score in a sentence."""
     parts = [f"{score.passed} of {score.tested} passed"]
     if score.failed:

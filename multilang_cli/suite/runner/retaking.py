@@ -12,7 +12,7 @@ from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.grouping import troubles_of
 from multilang_cli.reports.model import TakenTuple
-from multilang_cli.reports.verdict import conclude, label_of, word_of
+from multilang_cli.reports.verdict import conclude, headline_word, word_of
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.suite.probing.taken import taken_tuple
@@ -110,4 +110,4 @@ def _told(result: RunResult) -> str:
     troubles = troubles_of(result)
     if not troubles:
         return f"{word_of(result)}, {counted(result.counts.get('pass', 0), 'case')} passed"
-    return f"{label_of(result)}, {troubles[0].cause.told}"
+    return f"{headline_word(result)}, {troubles[0].cause.told}"
