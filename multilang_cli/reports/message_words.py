@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.causes.model import Cause
-    from multilang_cli.reports.model import ExcerptLine
+    from multilang_cli.reports.model import ExcerptLine, SubjectResult
 
 _USUAL = tuple(f"{fact.__name__}(" for fact in (Started, PidChecked, StdinClosed, Signalled, End))
 _FACTS = f"{SEPARATOR}{FACTS}"
@@ -26,6 +26,7 @@ _SAME_WORDS = 60
 _NOTHING = "(an empty line, and `end`)"
 """What a message without anything in it is shown as."""
 _CHANNELS = {"process": "end", "control": "wait"}
+_GRAVITY = {"must": 0, "should": 1, "note": 2}
 
 
 def channel_of(row: ExcerptLine) -> str:
@@ -43,6 +44,20 @@ def text_of_fact(fact: Any, most: int) -> str:
         return _LEFT_BEHIND.join([fact.how, *fact.holders])
     fields = ", ".join(f"{name}={getattr(fact, name)!r}" for name in fact.__struct_fields__)
     return f"{type(fact).__name__}({fields})"[:most]
+
+
+def leading_to(cause: Cause, subject: SubjectResult) -> tuple[ExcerptLine, ...]:
+    """The rows up to the finding that a cause is told of: a recording's excerpt has those around each finding.
+
+    What Storm does is told of that finding, so what came behind it would be of another message than its words.
+    """
+    marks = {row.seq for row in subject.excerpt if row.mark}
+    told = min(
+        (finding for finding in subject.findings if finding.seq in marks),
+        key=lambda each: (each.seq != cause.seq, each.rule not in cause.rules, _GRAVITY[each.level], each.seq),
+        default=None,
+    )
+    return tuple(row for row in subject.excerpt if told is None or row.seq <= told.seq)
 
 
 def telling(rows: Iterable[ExcerptLine], cause: Cause, most: int) -> list[ExcerptLine]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +31,10 @@ from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.formats.screen import fits_one_screen, render_screen
 from multilang_cli.reports.formats.trouble import MOST_LINES, again_of
 from multilang_cli.reports.grouping import told_first, troubles_of
-from multilang_cli.reports.message_words import in_short, telling, text_of_fact
+from multilang_cli.reports.message_words import in_short, leading_to, telling, text_of_fact
 from tests.command import SPOUT, mlcheck
 from tests.flux import SHELL_BOLT, SHELL_SPOUT
-from tests.results import RULEBOOK, TWICE, passed, result
+from tests.results import ACK_TWICE, RULEBOOK, STRAY_TEXT, TWICE, finding, passed, result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -549,6 +550,38 @@ def test_what_was_asked_last_is_shown_in_the_least_room(channels: tuple[Any, ...
     ]
     cause = msgspec.structs.replace(DEATH, last="")
     assert [row.seq for row in telling(rows, cause, most)] == kept
+
+
+@pytest.mark.parametrize(
+    ("marks", "seq", "rules", "last"),
+    [
+        ((3, 5, 7), None, ("ack-twice",), 3),
+        ((3, 5, 7), 5, ("ack-twice",), 5),
+        ((3, 5, 7), None, ("stray-text",), 7),
+        ((3, 5, 7), None, (), 3),
+        ((), None, ("ack-twice",), 8),
+    ],
+)
+def test_messages_lead_to_the_finding_that_storm_is_told_of(
+    marks: tuple[int, ...], seq: int | None, rules: tuple[str, ...], last: int
+) -> None:
+    rows = tuple(model.ExcerptLine(seq=n, t=0.0, channel="out", text="{}", mark=n in marks) for n in range(9))
+    found = (finding(ACK_TWICE, "ack", 3), finding(ACK_TWICE, "ack", 5), finding(STRAY_TEXT, "text", 7))
+    subject = msgspec.structs.replace(TWICE, excerpt=rows, findings=found)
+    cause = msgspec.structs.replace(DEATH, seq=seq, rules=rules)
+    assert [row.seq for row in leading_to(cause, subject)] == list(range(last + 1))
+
+
+@pytest.mark.component
+def test_a_recording_shows_the_message_whose_id_is_in_the_log(tmp_path: Path) -> None:
+    ack = '    send({"command": "ack", "id": m["id"]})\n'
+    works = RAISES[: RAISES.index("    count =")] + ack + ack + RAISES[RAISES.index("\n\nopen(") :]
+    (tmp_path / "twice.py").write_text(works, encoding="utf-8")
+    mlcheck("run", "-k", "bolt.settle.once", "--record", "t", "--", sys.executable, "twice.py", cwd=tmp_path)
+    ran = mlcheck("lint", "t", cwd=tmp_path)
+    marked = re.search(r'--> +\d+  out   ack  "(-?\d+)"', ran.stdout)
+    assert marked
+    assert f"already acked/failed id: {marked[1]}" in " ".join(ran.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from multilang_cli.reports.escape import Shown, chunks, width
 from multilang_cli.reports.failure import last_stderr_lines, stderr_lines
 from multilang_cli.reports.formats.console import WARNED, as_text, style_of
 from multilang_cli.reports.grouping import Trouble, fates_of, some_of, troubles_of
-from multilang_cli.reports.message_words import channel_of, in_short, telling
+from multilang_cli.reports.message_words import channel_of, in_short, leading_to, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import FATE_WORDS, headline_word
 
@@ -149,7 +149,8 @@ def show_story(
             _show_place(page, cause.also, CALLS, marked=False)
     stderr = [] if cause.last else stderr_lines(subject.stderr_tail)
     apart = len(stderr) > 1
-    rows = telling((row for row in subject.excerpt if row.mark or row.channel != "err" or not apart), cause, room.rows)
+    led = leading_to(cause, subject)
+    rows = telling((row for row in led if row.mark or row.channel != "err" or not apart), cause, room.rows)
     fed = [row.seq for row in rows if row.channel == "in" and in_short(row, cause).startswith("tuple  ")]
     made_up = fed[-1:] if subject.verdict == "untestable" and not declared else []
     number = max((len(str(row.seq)) for row in rows), default=0)

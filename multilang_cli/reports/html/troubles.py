@@ -10,7 +10,7 @@ from multilang_cli.reports.failure import exit_in_words, stderr_lines
 from multilang_cli.reports.formats.console import as_text
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.html.document import SequenceStep, Text
-from multilang_cli.reports.message_words import in_short, telling
+from multilang_cli.reports.message_words import in_short, leading_to, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _sequence(subject: SubjectResult) -> tuple[SequenceStep, ...]:
         SequenceStep(
             seq=row.seq, side=_SIDES.get(row.channel, "process"), text=_line(in_short(row, cause)), mark=row.mark
         )
-        for row in telling(subject.excerpt, cause, _MOST_STEPS)
+        for row in telling(leading_to(cause, subject), cause, _MOST_STEPS)
     )
 
 
