@@ -15,7 +15,7 @@ from multilang_cli.reports.counting import counted
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.scaffold import streamparse
 from multilang_cli.scaffold.config_file import components_beside, config_text
-from multilang_cli.scaffold.places import beside_its_program
+from multilang_cli.scaffold.places import beside_its_program, folders_of_flux_files, folders_of_programs
 from multilang_cli.subject.outputs import write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import write
@@ -81,12 +81,12 @@ def _found(path: Path, components_of_flux: Callable[[str], tuple[Component, ...]
         if streamparse.is_project(path):
             return streamparse.components_in(path), "a streamparse project"
         if path.is_dir():
-            path = _flux_in(path) or path
+            path = next(filter(None, map(_flux_in, folders_of_flux_files(path))), path)
         if path.suffix in FLUX and path.is_file():
             found = tuple(beside_its_program(each, path) for each in components_of_flux(str(path)))
             return found, f"the Flux file {path.name}"
         if path.is_dir():
-            inner = path / "resources" if (path / "resources").is_dir() else path
+            inner = next((each for each in folders_of_programs(path) if components_beside(each)), path)
             return components_beside(inner), f"the folder {inner.resolve().name}"
     except OSError as error:
         raise CommandError(f"init: {error.filename} can't be read: {error.strerror}.") from None
@@ -105,7 +105,7 @@ def _flux_in(folder: Path) -> Path | None:
             with path.open("rb") as file:
                 found += [path] if _COMPONENTS.search(file.read(_LOOKED_AT)) else []
     if len(found) > 1:
-        names = ", ".join(path.name for path in found)
+        names = ", ".join(map(str, found))
         raise CommandError(f"init: there are several Flux files: {names}; name one, or the folder of the programs.")
     return found[0] if found else None
 

@@ -24,6 +24,8 @@ _RESOURCES = (
     "src/resources",
 )
 """Folders that become ``resources/`` of a topology's jar, or have it in them, below the root of a project."""
+_FLUX_FILES = ("", "src/main/resources", "src/main/resources/flux", "src/main/flux", "flux", "conf", "topologies")
+"""Folders of a project in which its Flux file lies."""
 _LEVELS = 4
 """Folders from a Flux file up in which the root of its project is looked for: ``src/main/resources/flux``."""
 _ENVIRONMENTS = (".venv", "venv", "env")
@@ -41,6 +43,16 @@ def beside_its_program(component: Component, flux: Path) -> Component:
             if all((folder / word).is_file() for word in programs):
                 return msgspec.structs.replace(component, cwd=str(folder))
     return component
+
+
+def folders_of_programs(project: Path) -> list[Path]:
+    """The folders in which components may lie, those first whose programs are nothing else; the project's own last."""
+    return [each for name in _RESOURCES if (each := project / name).is_dir()] + [project]
+
+
+def folders_of_flux_files(project: Path) -> list[Path]:
+    """The folders in which a Flux file may lie, the project's own first."""
+    return [each for name in _FLUX_FILES if (each := project / name).is_dir()]
 
 
 def in_own_environment(program: str, project: Path, cwd: Path) -> str:

@@ -275,6 +275,18 @@ def test_a_resources_folder(here: Path) -> None:
     assert {each.cwd for each in found.values()} == {str(here / "resources")}
 
 
+@pytest.mark.parametrize("folder", ["multilang/resources", "multilang", "src/main/resources", "src/main/multilang"])
+def test_a_project_s_programs_are_found_where_its_build_puts_them(folder: str, here: Path) -> None:
+    written(here, {f"{folder}/split.py": "", "setup.py": "", "build.sh": ""})
+    assert {name: each.cwd for name, each in made(here).items()} == {"split": str(here / folder)}
+
+
+@pytest.mark.parametrize("folder", ["src/main/resources", "src/main/resources/flux", "flux", "conf"])
+def test_a_project_s_flux_file_is_found_where_it_is_usual(folder: str, here: Path) -> None:
+    written(here, {f"{folder}/topology.yaml": FLUX, "multilang/resources/lines.js": "", "multilang/resources/a.py": ""})
+    assert [*made(here)] == ["lines", "split-it"]
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
