@@ -38,8 +38,8 @@ TITLE_WIDTH = 64
 """Characters of each that are shown: with what stands before them, no more than the 80 of a terminal."""
 
 _ANCHOR = re.compile(r'<a id="[^"]*"></a>')
-_PAGE_LINK = re.compile(r"\[([^\]]+)\]\(([\w-]+)\.md\)")
-_SENTENCE_LINK = re.compile(r"\[([^\]]+)\]\([\w-]+\.md#[^)]+\)")
+_PAGE_LINK = re.compile(r"\[([^\[\]]+)\]\(([\w-]+)\.md\)")
+_SENTENCE_LINK = re.compile(r"\[([^\[\]]+)\]\([\w-]+\.md#[^)]+\)")
 
 
 class Explainable(NamedTuple):
