@@ -89,7 +89,17 @@ PANELS: dict[str, tuple[str, ...]] = {
     "How it is played": (
         *("-x", "--max-fail", "--jobs", "--retries", "--limit", "--timeout", "--memory", "--seed", "--storm-required"),
         *("--seeds", "--idle", "--drain", "--late", "--search", "--real-time", "--no-limits", "--rounds", "--cpus"),
-        *("--master", "--spark-conf", "--spark-log", "--delay", "--option", "--stopped", "--checkpoint", "--no-input"),
+        *(
+            "--master",
+            "--spark-conf",
+            "--spark-log",
+            "--delay",
+            "--option",
+            "--stopped",
+            "--checkpoint",
+            "--source",
+            "--no-input",
+        ),
     ),
     "What comes out": (
         *("--strict", "--report", "--record", "--record-all", "--transcripts", "--color", "--quiet", "--verbose"),

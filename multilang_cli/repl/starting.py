@@ -8,7 +8,7 @@ import signal
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -50,42 +50,55 @@ class ReplFlags(Flags, frozen=True, kw_only=True):
     color: str | None = None
 
 
+class ReplScript(NamedTuple):
+    """Commands that come first, `name`: their file. `asks`: whether there is a prompt where there is a terminal."""
+
+    text: str = ""
+    name: str | None = None
+    asks: bool = True
+
+
+def script_of(command: str, source: str | None, *, no_input: bool) -> ReplScript:
+    """The script of a command line. Raises CommandError."""
+    try:
+        text = "" if source is None else text_of(Path(source))
+    except Misuse as error:
+        raise CommandError(f"{command}: {error}") from None
+    if no_input and source is None and sys.stdin.isatty():
+        raise CommandError(f"{command}: --no-input asks for nothing: give --source FILE, or commands on stdin.")
+    return ReplScript(text, source, not no_input)
+
+
 def play_by_hand(flags: ReplFlags) -> int:
     """Play what the command line says. Raises CommandError."""
     try:
         when = color(flags.color, os.environ)
-        script = "" if flags.source is None else text_of(Path(flags.source))
-    except (ConfigError, Misuse) as error:
+    except ConfigError as error:
         raise CommandError(f"repl: {error}") from None
-    if flags.no_input and flags.source is None and sys.stdin.isatty():
-        raise CommandError("repl: --no-input asks for nothing: give --source FILE, or commands on stdin.")
+    script = script_of("repl", flags.source, no_input=flags.no_input)
     declared = one_declared("repl", flags)
     setup = config_of(declared, limited=not flags.no_limits)
-    return play_setup(setup, setup.subject.record, when, script=script, name=flags.source, asks=not flags.no_input)
+    return play_setup(setup, setup.subject.record, when, script)
 
 
 def play_setup(
     setup: SessionConfig,
     record: Path,
     when: str,
-    *,
-    script: str = "",
-    name: str | None = None,
+    script: ReplScript,
     play: Callable[[ComponentRun], bool] | None = None,
-    asks: bool = True,
 ) -> int:
     """Play a session by hand, at a terminal or without one; the exit code. Raises CommandError.
 
-    `when` to colour; `script`: commands to do first, called `name`; `play`: how the conversation begins, by default
-    with a handshake; `asks`: whether there is a prompt where there is a terminal.
+    `when` to colour; `play`: how the conversation begins, by default with a handshake.
     """
-    terminal = asks and sys.stdin.isatty() and sys.stdout.isatty()
+    terminal = script.asks and sys.stdin.isatty() and sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     screen = Screen(_columns, color=when == "always" or (when == "auto" and sys.stdout.isatty() and not plain))
     make_record(record)
     driver = Driver(setup, COMMANDS, screen, record, waits=not terminal)
     with _interruptible(driver) if terminal else nullcontext():
-        return _played(driver, script, name, play, terminal=terminal)
+        return _played(driver, script, play, terminal=terminal)
 
 
 @contextmanager
@@ -112,13 +125,12 @@ def _interruptible(driver: Driver) -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _played(
-    driver: Driver, script: str, name: str | None, play: Callable[[ComponentRun], bool] | None, *, terminal: bool
-) -> int:
+def _played(driver: Driver, script: ReplScript, play: Callable[[ComponentRun], bool] | None, *, terminal: bool) -> int:
     """Start the component, do the script, ask for more; the exit code. Raises KeyboardInterrupt if it was to end."""
     try:
         said_pid = _begin(driver, play)
-        if name is not None and (said_pid or terminal) and not driver.run_script(script, name) and not terminal:
+        name = script.name
+        if name is not None and (said_pid or terminal) and not driver.run_script(script.text, name) and not terminal:
             driver.misused()
         if terminal and not driver.quitting:
             # Nothing else needs it, and it is slow to import.

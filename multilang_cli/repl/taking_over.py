@@ -10,7 +10,7 @@ from multilang_cli.judging.culprit import went_wrong_at
 from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
 from multilang_cli.repl.session_config import SessionConfig
-from multilang_cli.repl.starting import play_setup
+from multilang_cli.repl.starting import play_setup, script_of
 from multilang_cli.replay.player import RecordingPlayer
 from multilang_cli.replay.recording import without_secrets_note
 from multilang_cli.replay.replaying import profile_now
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.replay.replaying import ReplayOptions
+    from multilang_cli.replay.starting import ReplayFlags
     from multilang_cli.subject.subject import Subject
 
 
@@ -39,15 +40,13 @@ def _next(stop: Event | None) -> str:
     return ""
 
 
-def take_over(recording: JudgedRecording, subject: Subject, how: ReplayOptions, when: str | None) -> int:
-    """Play `recording` as far as it goes, then let a person go on; the exit code. Raises CommandError.
-
-    `when` to colour, as the flag says.
-    """
+def take_over(recording: JudgedRecording, subject: Subject, how: ReplayOptions, flags: ReplayFlags) -> int:
+    """Play `recording` as far as it goes, then let a person or a script go on; the exit code. Raises CommandError."""
     try:
-        colored = color(when, os.environ)
+        colored = color(flags.color, os.environ)
     except ConfigError as error:
         raise CommandError(f"replay: {error}") from None
+    script = script_of("replay", flags.source, no_input=flags.no_input)
     conf = subject.component.conf
     if note := without_secrets_note(recording, tuple(conf)):
         remark_note(note)
@@ -78,4 +77,4 @@ def take_over(recording: JudgedRecording, subject: Subject, how: ReplayOptions, 
         remark(f"{recording.path} was played {where}; go on by hand{_next(stop)}")
         return life.said_pid
 
-    return play_setup(setup, subject.record, colored, play=play)
+    return play_setup(setup, subject.record, colored, script, play)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
     from multilang_cli.subject.subject import Subject
 
-    TakeOver = Callable[[JudgedRecording, Subject, ReplayOptions, str | None], int]
+    TakeOver = Callable[[JudgedRecording, Subject, ReplayOptions, "ReplayFlags"], int]
 
 
 class ReplayFlags(Flags, frozen=True, kw_only=True):
@@ -46,6 +46,8 @@ class ReplayFlags(Flags, frozen=True, kw_only=True):
     real_time: bool = False
     until: str | None = None
     then: str | None = None
+    source: str | None = None
+    no_input: bool = False
     reports: tuple[str, ...] = ()
     quiet: bool = False
     color: str | None = None
@@ -63,6 +65,12 @@ def replay_given(flags: ReplayFlags, take_over: TakeOver) -> int:
     wanted = wanted_of("replay", recording, flags.ignore, flags.comparing, flags.key)
     if flags.then not in {None, "repl"}:
         raise CommandError(f"replay: --then {flags.then[:60]!r}: only `repl` can come then.")
+    if flags.then and reports:
+        raise CommandError(
+            "replay: --then repl compares nothing, so there is no report: leave out --json and --report."
+        )
+    if flags.then is None and (flags.source is not None or flags.no_input):
+        raise CommandError("replay: --source and --no-input are of the session that --then repl opens.")
     subject = subject_for("replay", flags, recording)
     path = _record(subject.record, recording)
     how = ReplayOptions(
@@ -73,7 +81,7 @@ def replay_given(flags: ReplayFlags, take_over: TakeOver) -> int:
         record=path,
     )
     if flags.then:
-        return take_over(recording, subject, how, flags.color)
+        return take_over(recording, subject, how, flags)
     done = played("replay", recording, subject, how)
     compared = compared_with(recording, done, wanted)
     result = _result(recording, compared, subject, done, path)

@@ -18,6 +18,8 @@ OPTIONS: OptionTable = {
     "real_time": flag("--real-time", "At the recorded pace: nothing is sent before its time."),
     "until": text("--until", "N|finding", "Stop behind event N of the recording, or at a breach now."),
     "then": text("--then", "repl", "repl: go on by hand where the replay stops."),
+    "source": text("--source", "FILE", "With --then repl: do the commands in this file there."),
+    "no_input": flag("--no-input", "With --then repl: show no prompt; commands come from --source or stdin."),
     "record": RECORD,
     "reports": REPORTS,
     "quiet": QUIET,
