@@ -43,6 +43,36 @@ def test_what_leads_stands_before_records_and_a_word_is_found_where_one_begins()
     assert search_pages("eartbeat", load_pages()) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("timeout", "protocol/heartbeats"),
+        ("deadlock", "protocol/broken-storm"),
+        ("direct emit", "protocol/emit"),
+        ("gate my library", "tutorials/library"),
+        ("it hangs", "tutorials/hang"),
+        ("what my worker's log says", "worker-log"),
+    ],
+)
+def test_a_problem_leads_to_its_page_and_to_the_protocol(
+    words: str, first: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["docs", *words.split()]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"mlcheck docs {first}"
+
+
+def test_a_sentence_leads_to_the_pages_that_have_most_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["passes", "locally,", "fails", "in", "production"]
+    assert dispatch(["docs", *words]) == 0
+    said, first, *_ = capsys.readouterr().out.splitlines()
+    assert said == "No page has all of these words; those that have the most:"
+    assert first == "mlcheck docs index"
+    assert dispatch(["docs", "--json", *words]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["name"] == "index"
+    assert dispatch(["docs", "xyzzy", "qqq", "production"]) == 2
+    assert "no page has" in capsys.readouterr().err
+
+
 def test_a_search_names_what_explain_tells_of_the_word(capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["docs", "heartbeat"]) == 0
     shown = capsys.readouterr().out

@@ -19,8 +19,15 @@ _TITLE, _IN_HEADING = 50, 10
 """Weight of a word in the title, or of all in one heading, and of a word in a heading."""
 _LENGTH = 4_000
 """Characters of text in which a word counts once: a long page that has it often says little of it."""
-_RECORDS = re.compile(r"hunt|matrix/|libraries|features|threat-model|performance")
+_RECORDS = re.compile(r"hunt|matrix/|libraries|features|threat-model|performance|protocol/(?:cases|fates)")
 """Begins the name of a page that tells of what was done once, or of everything: behind those that lead."""
+_FILLERS = re.compile(
+    r"(?:an?|and|are|as|at|but|by|can|do|does|for|from|has|have|how|if?|in|is|its?|me|my|of|on|or|says?|so|that|the|there"
+    r"|they|this|to|was|we|what|when|where|which|who|why|will|with|your?)\W*"
+)
+"""Words that say nothing of what is looked for."""
+_PLURAL = 5
+"""Letters of a word whose last s is no part of what is looked for; nor is the d of one that ends in ied."""
 
 
 class DocsPage(NamedTuple):
@@ -55,6 +62,34 @@ def search_pages(words: str, pages: dict[str, DocsPage]) -> list[PageMatch]:
     return sorted(found, key=lambda match: (_is_record(match, wanted), -match.weight))
 
 
+def search_nearly(words: str, pages: dict[str, DocsPage]) -> list[PageMatch]:
+    """Pages that have the most of the words, at least half of them, the best first."""
+    patterns = _patterns(words.lower().split())
+    had = {
+        name: sum(bool(pattern.search(page.text.lower()) or pattern.search(name)) for pattern in patterns)
+        for name, page in pages.items()
+    }
+    most = max(had.values(), default=0)
+    if not most or 2 * most < len(patterns):
+        return []
+    best = [page for name, page in pages.items() if had[name] == most]
+    found = [_match(page, [word for word in words.lower().split() if _has(page, word)]) for page in best]
+    return sorted(found, key=lambda match: (_is_record(match, []), -match.weight))
+
+
+def _has(page: DocsPage, word: str) -> bool:
+    return any(pattern.search(page.text.lower()) or pattern.search(page.name) for pattern in _patterns([word]))
+
+
+def _patterns(wanted: list[str]) -> list[re.Pattern[str]]:
+    """Patterns of the words, each where a word begins, without those that say nothing, unless there are no others."""
+    telling = [word for word in wanted if not _FILLERS.fullmatch(word)] or wanted
+    stems = [
+        word[:-1] if (len(word) >= _PLURAL and word.endswith("s")) or word.endswith("ied") else word for word in telling
+    ]
+    return [re.compile(rf"(?<![^\W_]){re.escape(stem)}") for stem in stems]
+
+
 def _is_record(match: PageMatch, wanted: list[str]) -> bool:
     """Tell a record that nobody asked for by its name."""
     name = match.page.name
@@ -62,8 +97,8 @@ def _is_record(match: PageMatch, wanted: list[str]) -> bool:
 
 
 def _match(page: DocsPage, wanted: list[str]) -> PageMatch:
-    """The weight of a page, 0 where a word is missing; one is looked for where a word begins."""
-    patterns = [re.compile(rf"(?<![^\W_]){re.escape(word)}") for word in wanted]
+    """The weight of a page, 0 where a word is missing."""
+    patterns = _patterns(wanted)
     text, phrase = page.text.lower(), " ".join(wanted)
     if not wanted or not all(pattern.search(text) or pattern.search(page.name) for pattern in patterns):
         return PageMatch(page, 0, ())
@@ -71,7 +106,7 @@ def _match(page: DocsPage, wanted: list[str]) -> PageMatch:
     headings = tuple(each for each in titles if each != page.title)
     name = page.name.split("/")[-1]
     named = sum(bool(pattern.search(page.title.lower()) or pattern.search(name)) for pattern in patterns)
-    named += len(wanted) * ("-".join(wanted) in page.name) + any(phrase in each.lower() for each in titles)
+    named += len(patterns) * ("-".join(wanted) in page.name) + any(phrase in each.lower() for each in titles)
     often = sum(len(pattern.findall(text)) for pattern in patterns) * _LENGTH // len(text)
     return PageMatch(page, _TITLE * named + _IN_HEADING * len(headings) + often + 1, headings)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_rules
-from multilang_cli.catalogue.pages import DocsPage, for_terminal, load_pages, search_pages
+from multilang_cli.catalogue.pages import DocsPage, for_terminal, load_pages, search_nearly, search_pages
 from multilang_cli.catalogue.written import PAGES_BESIDE, TITLE, load_chapters, load_sentences
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -66,8 +66,13 @@ def docs_given(flags: DocsFlags) -> int:
         write_json(listed) if as_json else _list(listed)
         return ExitCode.CONFORMANT
     page = pages.get(wanted) or pages.get(f"tutorials/{wanted}") or _protocol_page(wanted)
-    found = [] if page else search_pages(wanted, pages)
+    all_pages = pages if page else pages | _protocol_pages()
+    found = [] if page else search_pages(wanted, all_pages)
     explained = [] if page else _explainable(wanted)
+    if not (page or found or explained):
+        found = search_nearly(wanted, all_pages) if len(flags.words) > 1 or " " in wanted else []
+        if found and not as_json:
+            write("No page has all of these words; those that have the most:\n")
     if len(found) > 1 or explained:
         facts = [{"about": "page", **_named(each.page), "headings": each.headings} for each in found]
         write_json([*facts, *(each._asdict() for each in explained)]) if as_json else _show_matches(found, explained)
@@ -87,15 +92,22 @@ def _protocol_page(wanted: str) -> DocsPage | None:
 
     Made when it is asked for.
     """
-    folder, _, name = wanted.partition("/")
     if wanted in ALONE:
-        name = wanted
-    elif folder != PROTOCOL:
+        wanted = f"{PROTOCOL}/{wanted}"
+    elif wanted.partition("/")[0] != PROTOCOL:
         return None
+    return _protocol_pages().get(wanted.rstrip("/"))
+
+
+def _protocol_pages() -> dict[str, DocsPage]:
+    """Every page of the written protocol by its name."""
     from multilang_cli.reports.explaining.protocol_pages import pages  # noqa: PLC0415 (slow to make)
 
-    text = pages().get(f"{name or 'index'}.md")
-    return DocsPage(wanted, text.partition("\n")[0].removeprefix("# "), _without_anchors(text)) if text else None
+    found = {}
+    for file, text in pages().items():
+        name = PROTOCOL if file == "index.md" else f"{PROTOCOL}/{file.removesuffix('.md')}"
+        found[name] = DocsPage(name, text.partition("\n")[0].removeprefix("# "), _without_anchors(text))
+    return found
 
 
 def _without_anchors(text: str) -> str:
