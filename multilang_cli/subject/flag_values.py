@@ -117,6 +117,16 @@ def stream(text: str) -> tuple[str, StreamDeclaration]:
     return name, StreamDeclaration(fields, direct=plain != text)
 
 
+def streams(texts: Iterable[str]) -> dict[str, StreamDeclaration]:
+    """Streams by name. Raises ConfigError, also where one is declared twice: only one of them would be judged."""
+    declared: dict[str, StreamDeclaration] = {}
+    for name, declaration in map(stream, texts):
+        if name in declared:
+            raise ConfigError(f"--stream: the stream {name[:60]} is declared twice.")
+        declared[name] = declaration
+    return declared
+
+
 def source(text: str) -> InputSource:
     """``COMPONENT:field,field``, or ``COMPONENT:STREAM:field,field``; no field where its tuples have none.
 

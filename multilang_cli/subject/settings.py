@@ -207,7 +207,7 @@ def with_flags(component: Component, flags: Flags) -> Component:
         accepted = (choice("--accepts", name, ACCEPTS) for name in flags.accepts)
         changes["accepts"] = tuple(dict.fromkeys((*component.accepts, *accepted)))
     if flags.streams:
-        changes["streams"] = {**(component.streams or {}), **dict(map(flag_values.stream, flags.streams))}
+        changes["streams"] = {**(component.streams or {}), **flag_values.streams(flags.streams)}
     sources = _sources(component, flags)
     if flags.tuples or flags.tuple_files:
         changes["samples"] = _samples(flags, sources)

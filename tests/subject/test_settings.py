@@ -49,6 +49,7 @@ if TYPE_CHECKING:
             "--stream: fields are parted by commas, as in 'a:b,c', not 'a:b:c'",
         ),
         (Flags(command=("x",), streams=("a:b,b",)), "no field twice"),
+        (Flags(command=("x",), streams=("a:b", "c:d", "a:c!direct")), "--stream: the stream a is declared twice"),
         (Flags(command=("x",), streams=("a:b!dirct",)), "with !direct at the end if it is direct"),
         (Flags(command=("x",), limits=("synk=1",)), "--limit: there is no 'synk'; did you mean sync?"),
         (Flags(command=("x",), limits=("sync=-1",)), "--limit sync: '-1': expected seconds, a finite number above 0"),
