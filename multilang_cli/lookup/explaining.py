@@ -136,8 +136,9 @@ def _explain_log(page: Page, name: str, *, as_json: bool) -> int:
         raise CommandError(f"explain: {name} can't be read: {error.strerror}.") from None
     if not summary.found:
         where = "stdin" if name == "-" else name
+        lines = "1 line" if summary.lines == 1 else f"{summary.lines:,} lines"
         remark(
-            f"explain: {where}: nothing that Storm's shell classes write stands in it ({summary.lines:,} lines). The "
+            f"explain: {where}: nothing that Storm's shell classes write stands in it ({lines}). The "
             "worker that lost its component wrote worker.log, below workers-artifacts/TOPOLOGY/PORT in Storm's logs."
         )
         return ExitCode.NOTHING_SELECTED

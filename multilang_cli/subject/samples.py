@@ -9,6 +9,7 @@ import msgspec
 
 from multilang_cli.protocol.wire.context import SOURCE, Sample
 from multilang_cli.protocol.words.shortening import shown
+from multilang_cli.reports.counting import counted
 from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, InputSource
 
 DEFAULT_FIELDS = ("sentence",)
@@ -77,7 +78,8 @@ def misdeclared(component: Component) -> str:
         source = declared.get((sample.component, sample.stream))
         if source is not None and source.fields is not None and len(sample.values) != len(source.fields):
             fields = f"{len(source.fields)} ({', '.join(source.fields)})" if source.fields else "none"
-            return f"{shown(sample.values)} has {len(sample.values)} values; fields of {named(source)}: {fields}."
+            given = counted(len(sample.values), "value")
+            return f"{shown(sample.values)} has {given}; fields of {named(source)}: {fields}."
     return ""
 
 

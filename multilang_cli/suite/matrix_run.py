@@ -11,6 +11,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.driver.scratch import scratch
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.formats.registry import ReportError
 from multilang_cli.reports.matrix.files import DATA, read_matrix, write_matrix
@@ -114,7 +115,7 @@ def _telling(component: Component, progress: Progress | None) -> Progress | None
     def tell(case: str, begun: int, total: int) -> None:
         """A case begins: the first one names the part."""
         if begun == 0:
-            remark(f"{component.name}: {total} cases")
+            remark(f"{component.name}: {counted(total, 'case')}")
         if progress is not None:
             progress(case, begun, total)
 

@@ -120,7 +120,7 @@ BAD: list[tuple[str, str, str, int | None]] = [
     (
         "[[component]]\ncommand='x'\nsamples = [[1]]\n[[component.sources]]\ncomponent='a'\nfields=['x', 'y']\n",
         "component[0].sources",
-        "[1] has 1 values; fields of a: 2 (x, y).",
+        "[1] has 1 value; fields of a: 2 (x, y).",
         4,
     ),
     (

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         (Flags(command=("x",), inputs=("__tick:b",)), "no name of Storm's own"),
         (Flags(command=("x",), inputs=("a:b", "a:default:c")), "--input: the source a is declared twice"),
         (Flags(command=("x",), inputs=("a:b",), kind="spout"), "--input: a spout reads from no source"),
-        (Flags(command=("x",), inputs=("a:b,c",), tuples=("[1]",)), "[1] has 1 values; fields of a: 2 (b, c)"),
+        (Flags(command=("x",), inputs=("a:b,c",), tuples=("[1]",)), "[1] has 1 value; fields of a: 2 (b, c)"),
         (Flags(command=("x",), inputs=("abc:b",), tuples=("abd=[1]",)), "no source 'abd'; did you mean abc?"),
         (Flags(command=("x",), tuples=("abd=[1]",)), "tell it with --input abd:FIELD,..."),
         (Flags(command=("x",), inputs=("a:s:b",), tuples=("a:t=[1]",)), "the source 'a' has no stream 't'"),

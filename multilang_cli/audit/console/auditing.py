@@ -16,6 +16,7 @@ from multilang_cli.audit.inputs import AuditPlan, TableFormat
 from multilang_cli.audit.session import SUBMITTED
 from multilang_cli.audit.store.manifest import FOLDER, ManifestError, format_before, trees_before
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.formats.registry import STDOUT, Report, ReportError, put
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.config import find, load
@@ -64,7 +65,7 @@ def audit_given(flags: AuditFlags) -> int:
     settings = _settings(table_format) | pairs_of(_WHAT, flags.spark_conf)
     found = _found(flags.inputs, None)
     started = "by spark-submit" if SUBMITTED in os.environ else flags.master
-    remark(f"{len(found.transcripts)} files; starting Spark: {started}")
+    remark(f"{counted(len(found.transcripts), 'file')}; starting Spark: {started}")
     files = (*found.transcripts, *found.histories)
     size = inputs.size(files) if files else inf
     with running(

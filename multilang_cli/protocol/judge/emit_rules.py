@@ -134,7 +134,8 @@ def _arity(judge: RuleContext, event: Event, emit: Emit, spec: StreamSpec) -> No
     fields = spec.fields
     if fields is None or len(emit.values) == len(fields):
         return
-    text = f"{len(emit.values)} values on the stream {emit.stream!r}, which declares {len(fields)}: {', '.join(fields)}"
+    given = f"{len(emit.values)} value{'' if len(emit.values) == 1 else 's'}"
+    text = f"{given} on the stream {emit.stream!r}, which declares {len(fields)}: {', '.join(fields)}"
     reached = target_of(emit.task) in _tasks(spec) if emit.task else _consumed(spec)
     when = "" if reached else "unconsumed"
     if reached and not emit.task and len(emit.values) <= _last_grouped(spec):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.repl import parsing
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
 from multilang_cli.replay.case_files import ID, NoCaseError, step_of, write_case_file
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.secrets import without_secrets
@@ -67,9 +68,11 @@ def _save(driver: Driver, rest: str) -> None:
             count += 1
     if driver.life.unrecorded:
         why = f"recording ended there: {driver.life.unrecorded}"
-        driver.screen.line(f"{target}: only the first {count} events of this start: {why}", "wrong")
+        driver.screen.line(f"{target}: only the first {counted(count, 'event')} of this start: {why}", "wrong")
         return
-    driver.screen.line(f"{target}: {count} events; `mlcheck lint {shlex.quote(str(target))}` judges it again", "dim")
+    driver.screen.line(
+        f"{target}: {counted(count, 'event')}; `mlcheck lint {shlex.quote(str(target))}` judges it again", "dim"
+    )
 
 
 def _save_case(driver: Driver, name: str) -> None:

@@ -11,6 +11,7 @@ from multilang_cli.repl import parsing
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand, command_of
 from multilang_cli.repl.show import show_event, show_finding
 from multilang_cli.repl.trees import show_trees
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.trees import Trees
@@ -51,7 +52,7 @@ def pending_lines(life: ComponentRun) -> Iterator[str]:
     if len(life.pending) > OPEN_SHOWN:
         yield f"pending: {len(life.pending) - OPEN_SHOWN} more"
     if session.stdin.unwritten:
-        yield f"not yet written: {len(session.stdin.queue)} messages behind what is in the pipe"
+        yield f"not yet written: {counted(len(session.stdin.queue), 'message')} behind what is in the pipe"
     if life.alive and not (found.tuples or found.commands or found.heartbeats or found.handshake or life.pending):
         yield "nothing is pending"
 
