@@ -243,7 +243,7 @@ def test_a_disk_that_is_full_is_told_and_the_session_goes_on(tmp_path: Path) -> 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("repl-1.ndjson: nothing more is recorded: File too large") == 1
     assert "settle, after" in done.stdout
-    assert "kept.ndjson: only the first 1 events of this start: recording ended there: File too large" in done.stdout
+    assert "kept.ndjson: only the first 1 event of this start: recording ended there: File too large" in done.stdout
 
 
 def test_a_flood_has_an_end(tmp_path: Path) -> None:
