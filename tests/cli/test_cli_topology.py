@@ -376,6 +376,12 @@ runpy.run_path({script!r}, run_name="__main__")
 """
 
 
+def test_a_sweep_in_which_all_is_well_calls_no_seed_the_worst(flux: Path) -> None:
+    ran = mlcheck("topology", "run", str(flux), "--seed", "5", "--seeds", "2", "--messages", "20", cwd=flux.parent)
+    said = " ".join(ran.stdout.split())
+    assert "2 of 2 seeds: 2 PASS. This is the first of them: --seed 5 plays it again" in said
+
+
 def test_a_sweep_has_the_verdict_of_its_worst_seed(flux: Path) -> None:
     (flux.parent / "count.py").write_text(COUNTS_ITS_RUNS.format(script=str(HERE / "count.py")))
     flux.write_text(flux.read_text().replace(str(HERE / "count.py"), str(flux.parent / "count.py")))

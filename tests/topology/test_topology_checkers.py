@@ -441,3 +441,41 @@ def test_what_a_reborn_spout_sends_again_is_no_new_message() -> None:
         "4 sent, 4 completed, 0 lost, 2 sent again (1 completed before their spout died, 1 with a worker "
         "that died; the first: [1] of sentences, task 4)"
     )
+
+
+@pytest.mark.parametrize(
+    ("limit", "later", "verdict"),
+    [
+        # A spout at its limit all the time until the drain can't replay.
+        (2, [(2.0, 2, None), (2.0, 3, "[3]")], "unknown"),
+        # It had room for longer than the idle time, without a limit or below it.
+        (0, [(2.0, 2, None), (2.0, 3, "[3]")], "fail"),
+        (3, [(2.0, 2, None), (2.0, 3, "[3]")], "fail"),
+        (2, [(2.0, 2, None), (2.0, 3, "[3]"), (5.0, 1, None)], "fail"),
+        # It sent something new long after the failure: it was asked, and preferred that.
+        (2, [(2.0, 2, None), (2.0, 3, "[3]"), (4.0, 1, None), (4.0, 4, "[4]")], "fail"),
+        # What it sent meanwhile was another's replay.
+        (2, [(2.0, 2, None), (2.0, 3, "[3]"), (4.0, 1, "fail"), (4.0, 5, "[1]")], "unknown"),
+    ],
+)
+def test_a_spout_at_its_limit_is_not_blamed_for_a_replay_not_made(
+    limit: int, later: list[tuple[float, int, str | None]], verdict: str
+) -> None:
+    """Emission 2 fails at 2 s, the drain begins at 9 s. `later`: what is emitted; None: an end, "fail": failed."""
+    core = Core()
+    checker = AtLeastOnce(facts_of(core, limits={(core.spout,): limit} if limit else {}))
+
+    def emit(t: float, n: int, values: str) -> None:
+        checker.emitted(Emitted(t=t, n=n, task=core.spout, stream="default", values=values, message_id=values, root=n))
+
+    emit(0.0, 1, "[1]")
+    emit(0.0, 2, "[2]")
+    for t, n, what in later:
+        if what is None or what == "fail":
+            failed = n == 2 or what
+            checker.ended(EmissionEnded(t=t, emit=n, task=core.spout, how="failed" if failed else "acked", latency=t))
+        else:
+            emit(t, n, what)
+    checker.phase(PhaseBegun(t=9.0, name="drain"))
+    checker.finish()
+    assert checker.holds().verdict == verdict

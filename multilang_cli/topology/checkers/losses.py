@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -12,7 +12,7 @@ from multilang_cli.protocol.words.shortening import head
 from multilang_cli.topology.checkers.checker import Checker, RunFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, PhaseBegun, TupleSettled
 
@@ -56,7 +56,7 @@ class Account:
     def sentence(self) -> str:
         """The account on one line; "" where no spout emitted with an id, and nothing was lost."""
         if not self.sent:
-            return f"{self.untracked:,} tuples lost, in no tree" if self.untracked else ""
+            return f"{self.untracked:,} tuple{'s' * (self.untracked != 1)} lost, in no tree" if self.untracked else ""
         said = [f"{self.sent:,} sent", f"{self.completed:,} completed", f"{self.lost:,} lost"]
         said += [f"{self.open:,} still open"] if self.open else []
         said += [f"{self.untracked:,} of their tuples lost in no tree"] if self.untracked else []
@@ -100,6 +100,60 @@ class _Completed:
         return message.n in self._again
 
 
+class _Room:
+    """The seconds in which a spout's task could emit nothing: as much was pending as its limit lets be, by tasks."""
+
+    def __init__(self, limits: Mapping[tuple[int, ...], int]) -> None:
+        self._limits = {tasks: limit for tasks, limit in limits.items() if limit}
+        self._group = {task: tasks for tasks in self._limits for task in tasks}
+        self._pending: dict[int, tuple[int, ...]] = {}
+        self._count = dict.fromkeys(self._limits, 0)
+        self._full_since: dict[tuple[int, ...], float] = {}
+        self._full = dict.fromkeys(self._limits, 0.0)
+
+    def emitted(self, event: Emitted) -> None:
+        """One more is pending."""
+        group = self._group.get(event.task)
+        if group is None or event.root is None:
+            return
+        self._pending[event.n] = group
+        self._count[group] += 1
+        if self._count[group] == self._limits[group]:
+            self._full_since[group] = event.t
+
+    def ended(self, event: EmissionEnded) -> None:
+        """One less."""
+        if (group := self._pending.pop(event.emit, None)) is not None:
+            self._less(group, event.t)
+
+    def died(self, tasks: Iterable[int], t: float) -> None:
+        """With a task, all that was pending is gone."""
+        groups = {self._group[task] for task in tasks if task in self._group}
+        for n in [n for n, group in self._pending.items() if group in groups]:
+            self._less(self._pending.pop(n), t)
+
+    def full(self, task: int, t: float) -> float:
+        """The seconds of it until `t`."""
+        group = self._group.get(task)
+        if group is None:
+            return 0.0
+        return self._full[group] + t - self._full_since.get(group, t)
+
+    def _less(self, group: tuple[int, ...], t: float) -> None:
+        self._count[group] -= 1
+        if self._count[group] < self._limits[group] and (since := self._full_since.pop(group, None)) is not None:
+            self._full[group] += t - since
+
+
+class _Due(NamedTuple):
+    """A replay that is due since `t`. `full`: for how long its task could emit nothing until then."""
+
+    message: _Message
+    t: float
+    why: str
+    full: float
+
+
 class AtLeastOnce(Checker):
     """Everything is processed at least once, after replay.
 
@@ -114,7 +168,9 @@ class AtLeastOnce(Checker):
     def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._open: dict[int, _Message] = {}
-        self._pending_replays: dict[_Key, tuple[_Message, float, str]] = {}
+        self._pending_replays: dict[_Key, _Due] = {}
+        self._room = _Room(facts.limits)
+        self._last_new: dict[int, float] = {}
         self._completed = _Completed()
         self.account = Account()
         self._by_values: dict[_Key, _Key] = {}
@@ -131,12 +187,16 @@ class AtLeastOnce(Checker):
         if event.task not in self.facts.spouts:
             return
         component = self.facts.components[event.task]
+        self._room.emitted(event)
         message = _Message(event.n, event.task, component, json.dumps(event.message_id), event.values)
         due = self._discharge(message) if self._pending_replays else None
         if event.message_id is not None:
             self._open[event.n] = message
-            repeated = self._completed.comes_again(message, due[0] if due else None)
-            self._enter(message, due[2] if due else COMPLETED_BEFORE if repeated else "")
+            repeated = self._completed.comes_again(message, due.message if due else None)
+            self._enter(message, due.why if due else COMPLETED_BEFORE if repeated else "")
+            if due or repeated:
+                return
+        self._last_new[event.task] = event.t
 
     def delivered(self, event: Delivered) -> None:
         """Note what stands in no tree, and what is expected where it goes."""
@@ -162,6 +222,7 @@ class AtLeastOnce(Checker):
 
     def ended(self, event: EmissionEnded) -> None:
         """Unless it was acked, it has to be replayed."""
+        self._room.ended(event)
         message = self._open.pop(event.emit, None)
         if message is not None and event.how == "acked":
             self.account.completed += self._completed.add(message)
@@ -177,6 +238,7 @@ class AtLeastOnce(Checker):
             if message.task in died:
                 del self._open[number]
                 self._expect_replay(message, event.t, "with a worker that died")
+        self._room.died(died, event.t)
 
     def phase(self, event: PhaseBegun) -> None:
         """From the drain on, no spout is asked for anything."""
@@ -186,10 +248,11 @@ class AtLeastOnce(Checker):
     def finish(self) -> None:
         """Report what is still to be replayed, and what never arrived."""
         self.account.open = len(self._open)
-        self.account.lost = sum(not self._completed.is_again(each) for each, _, _ in self._pending_replays.values())
-        for message, t, _ in self._pending_replays.values():
+        self.account.lost = sum(not self._completed.is_again(due.message) for due in self._pending_replays.values())
+        for due in self._pending_replays.values():
+            message = due.message
             whose = f"emission {message.n} (message id {message.id}) of {self.facts.name(message.task)}"
-            if self._drained is None or self._drained - t < self.facts.idle:
+            if not self._could_come(due):
                 self.unknown(f"{whose} failed, and the run ended before it could be replayed", message.n)
             else:
                 self.wrong(f"{whose} failed and was never replayed", message.n)
@@ -197,6 +260,15 @@ class AtLeastOnce(Checker):
             for values, times in (+missing).items():
                 told = f"{name} never acked {values}" + (f", {times} times" if times > 1 else "")
                 (self.wrong if self._drained is not None and not self._pending_replays else self.unknown)(told)
+
+    def _could_come(self, due: _Due) -> bool:
+        """True if its spout had time for a replay, and room below its limit; or sent something new instead."""
+        if self._drained is None:
+            return False
+        task, idle = due.message.task, self.facts.idle
+        if self._last_new.get(task, due.t) - due.t >= idle:
+            return True
+        return self._drained - due.t - (self._room.full(task, self._drained) - due.full) >= idle
 
     def _gone(self, loose: tuple[int, int], delivery: int, how: str) -> None:
         emission, task = loose
@@ -214,11 +286,11 @@ class AtLeastOnce(Checker):
             account.first = account.first or f"{values} of {self.facts.name(message.task)}"
 
     def _expect_replay(self, message: _Message, t: float, why: str) -> None:
-        self._pending_replays[message.key] = (message, t, why)
+        self._pending_replays[message.key] = _Due(message, t, why, self._room.full(message.task, t))
         self._by_values[message.component, message.values] = message.key
 
-    def _discharge(self, message: _Message) -> tuple[_Message, float, str] | None:
-        """Take an emission for the replay that was due, if one was: what it replays, since when and why it was due."""
+    def _discharge(self, message: _Message) -> _Due | None:
+        """Take an emission for the replay that was due, if one was."""
         key = (
             message.key
             if message.key in self._pending_replays
@@ -226,7 +298,7 @@ class AtLeastOnce(Checker):
         )
         if key is None or (pending := self._pending_replays.pop(key, None)) is None:
             return None
-        self._by_values.pop((message.component, pending[0].values), None)
+        self._by_values.pop((message.component, pending.message.values), None)
         return pending
 
     def _arrived(self, values: str) -> None:

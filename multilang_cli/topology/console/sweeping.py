@@ -51,7 +51,8 @@ def worst_of(seeds: Sequence[int], folder: Path, play: Callable[[int, Path], Pla
             break
     assert worst is not None  # noqa: S101 (there is a seed)
     many = ", ".join(f"{count} {word}" for word, count in words.items())
-    note = f"{words.total()} of {len(seeds)} seeds: {many}. This is the worst: --seed {worst.setup.seed} plays it again"
+    which = "the first of them" if set(words) == {"PASS"} else "the worst"
+    note = f"{words.total()} of {len(seeds)} seeds: {many}. This is {which}: --seed {worst.setup.seed} plays it again"
     return noted(worst, note)
 
 
