@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _BY_LINE = ">=2.2"
 _NAME = re.compile(r"\$\{(?P<var>ENV-(?P<env>.+)|(?P<list>.+)\[(?P<index>[0-9]+)\]|.+)\}")
+_PLAIN = re.compile(r"\$\{([^${}]+)\}")
+"""A name without braces in it."""
 _LONGEST_INDEX = 10
 """Digits of an index; Java takes no longer one for a number."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -65,7 +67,7 @@ def _unescaped(text: str) -> str:
 class Substitution:
     """Variables and their values. `properties`: None without ``--filter``; `env`: None without ``--env-filter``.
 
-    `notes`: the names that nothing stands for, which Storm leaves as they are.
+    `notes`: names that Storm leaves as they are: nothing stands for them, or another name stands behind them on a line.
     """
 
     def __init__(self, properties: Mapping[str, str] | None, env: Mapping[str, str] | None, storm: str) -> None:
@@ -93,10 +95,19 @@ class Substitution:
         if found is None:
             return line
         value = self._value(found, place)
+        if not line.lstrip().startswith("#"):
+            self._tell_left(line.replace(f"${{{found['var']}}}", ""), place)
         if value is None:
             self.notes.append(Notice(place, f"Could not find replacement for property: {found['var']}"))
             return line
         return line.replace(f"${{{found['var']}}}", value)
+
+    def _tell_left(self, rest: str, place: Location) -> None:
+        """Note the names of a line that would be replaced on lines of their own. `rest`: all but the one that is."""
+        known = {*(self._properties or ()), *(f"ENV-{name}" for name in self._env or ())}
+        for name in dict.fromkeys(name for name in _PLAIN.findall(rest) if name in known):
+            told = f"${{{name}}} stays as it is: since Storm 2.2 Flux replaces one name a line, the last"
+            self.notes.append(Notice(place, told))
 
     def _value(self, found: re.Match[str], place: Location) -> str | None:
         if found["env"] and self._env is not None:
