@@ -16,12 +16,13 @@ from multilang_cli.kafka.config import KafkaConfigError
 from multilang_cli.subject.options import Component, InputSource, RunOptions
 from multilang_cli.suite.runner.suite_run import run_suite
 from tests.command import ROOT
-from tests.kafka.topics import LIMIT, SILENT
+from tests.kafka.topics import LIMIT, SILENT, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from multilang_cli.kafka.local.broker import LocalKafka
     from multilang_cli.testing.driven import DrivenBolt
 
 COMMAND = (sys.executable, "-m", "multilang_cli.kafka.bolt")
@@ -158,7 +159,49 @@ def test_more_than_the_buffer_holds_is_failed(bolt: Callable[..., DrivenBolt]) -
     answer = bolt(NOWHERE, buffer=1, patience=0, timeout=3).send_all([["k", "a"], ["k", "b"]])
     assert len(answer.failed) == 2
     assert answer.failed[0] == answer.id
-    assert ["not written, and failed: 1 messages are under way" in each for each in answer.errors] == [True, False]
+    said = [each for each in answer.errors if each.startswith("not written, and failed: ")]
+    assert ["1 messages are under way" in each for each in said] == [True, False]
+
+
+@pytest.mark.component
+def test_why_the_brokers_do_not_answer_is_said_before_a_tuple_fails(bolt: Callable[..., DrivenBolt]) -> None:
+    answer = bolt(NOWHERE, timeout=2).send(["k", "v"])
+    assert answer.failed
+    assert "refused" in answer.errors[0]
+    assert [each.partition(":")[0] for each in answer.errors] == ["not written yet", "not written, and failed"]
+
+
+@pytest.mark.parametrize(
+    ("conf", "timeout"),
+    [
+        ({}, 30.0),
+        ({"topology.message.timeout.secs": 5}, 5.0),
+        ({"topology.message.timeout.secs": 300}, 30.0),
+        ({"topology.message.timeout.secs": None}, 30.0),
+        ({"topology.message.timeout.secs": 5, "kafka.bolt.timeout": 60}, 60.0),
+    ],
+)
+def test_a_tuple_is_failed_before_storm_gives_it_up(conf: dict[str, Any], timeout: float) -> None:
+    assert read({**NEEDED, **conf}, []).bolt.timeout == timeout
+
+
+@pytest.mark.kafka
+def test_a_topic_that_is_not_there_fails_a_tuple_soon(bolt: Callable[..., DrivenBolt], kafka: LocalKafka) -> None:
+    answer = bolt(kafka.bootstrap_servers, topic="nowhere", timeout=4).send(["k", "v"])
+    assert answer.failed
+    assert [each for each in answer.errors if "topic nowhere: " in each and "UNKNOWN_TOPIC" in each]
+
+
+@pytest.mark.kafka
+def test_what_is_in_a_batch_with_a_message_that_is_too_large_is_written(
+    bolt: Callable[..., DrivenBolt], kafka: LocalKafka
+) -> None:
+    topic = Topic(kafka, "small", partitions=1, config={"max.message.bytes": "2000"})
+    running = bolt(kafka.bootstrap_servers, topic="small", **{"kafka.client.linger.ms": 300})
+    answer = running.send_all([["k", "a"], ["k", "z" * 5000], ["k", "b"]])
+    assert len(answer.failed) == 1
+    assert [each for each in answer.errors if "topic small: Broker: Message size too large" in each]
+    assert {message.value() for message in topic.read(0, 2)} == {b"a", b"b"}
 
 
 @pytest.mark.kafka

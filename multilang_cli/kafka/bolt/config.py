@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 PREFIX = "kafka.bolt."
 OURS = frozenset({"enable.idempotence", "message.timeout.ms", "queue.buffering.max.messages", "bootstrap.servers"})
 """Settings of librdkafka that the bolt decides."""
+TIMEOUT = 30.0
+MESSAGE_TIMEOUT = "topology.message.timeout.secs"
 TICKS = "topology.tick.tuple.freq.secs"
 
 
@@ -43,8 +45,11 @@ class KafkaBoltConfig(msgspec.Struct, frozen=True, kw_only=True, rename=lambda n
     ] = 1.0
     timeout: Annotated[
         Annotated[float, msgspec.Meta(gt=0)],
-        told("Seconds for a message to be written, with all attempts, until its tuple is failed."),
-    ] = 30.0
+        told(
+            "Seconds for a message to be written, with all attempts, until its tuple is failed. By default no longer "
+            "than topology.message.timeout.secs."
+        ),
+    ] = TIMEOUT
 
 
 class KafkaBoltSettings(msgspec.Struct, frozen=True):
@@ -57,6 +62,9 @@ class KafkaBoltSettings(msgspec.Struct, frozen=True):
 def read(conf: Mapping[str, Any], arguments: Sequence[str]) -> KafkaBoltSettings:
     """The settings of a conf and a command line. Raises KafkaConfigError."""
     own, client = parted(conf, arguments, PREFIX, OURS)
+    if "timeout" not in own and isinstance(given_up := conf.get(MESSAGE_TIMEOUT), int | float) and given_up > 0:
+        # Later, Storm has given the tuple up, and nobody hears why it failed.
+        own["timeout"] = min(TIMEOUT, given_up)
     config = converted(own, KafkaBoltConfig, PREFIX)
     if not config.topic and not config.topic_field:
         raise KafkaConfigError(f"{PREFIX}topic is missing: where do messages go? Or {PREFIX}topic.field names a field")
