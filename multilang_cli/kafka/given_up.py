@@ -36,13 +36,15 @@ class DeadLetters:
         self._told: set[str] = set()
         try:
             told = {**settings.client, "bootstrap.servers": settings.spout.bootstrap_servers}
+            # Brokers refuse a whole batch for one message in it.
+            told["batch.num.messages"] = 1
             self._producer = Producer(told, logger=QUIET) if self._topic else None
         except (KafkaException, ValueError, TypeError) as error:
             raise KafkaConfigError(f"the Kafka client does not take the settings {CLIENT}*: {said(error)}") from None
 
     def _what(self, refused: RefusedMessage) -> str:
         topic = f"topic {refused.record.topic}, " if self._several else ""
-        return f"given up: {topic}partition {refused.partition}: message {refused.record.offset} {refused.why}"
+        return f"given up: {topic}partition {refused.partition}: message {refused.record.offset}: {refused.why}"
 
     def take(self, manager: PartitionManager, refused: RefusedMessage) -> None:
         """Put a message aside."""

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from multilang_cli.topology.engine.workers import TaskRun
     from multilang_cli.topology.history import Happening
 
+MOST_GIVEN_UP = 3
+"""Kinds of messages that a component gave up, of which its warning has the first."""
 MOST_READ = 64 * 1024 * 1024
 """Bytes of a transcript that is read for causes."""
 STDERR_SHOWN = 4096
@@ -216,7 +218,7 @@ def _result(
     if engine.flow.spout_emissions:
         subjects += map(subject_of, held)
     logged = engine.flow.logged.all()
-    subjects += [_of_given_up(each) for each in logged if each.given_up]
+    subjects += _of_given_up(logged)
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="topology"),
@@ -296,16 +298,23 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
     )
 
 
-def _of_given_up(problem: LoggedProblem) -> SubjectResult:
-    """Messages that a component gave up, as a subject: they are in no tree any more, so no checker misses them."""
-    return SubjectResult(
-        id=f"given-up-{problem.component}",
-        title=f"What {problem.component} reads is processed",
-        kind="root",
-        level="should",
-        verdict="warn",
-        reason=f"{problem.count:,} given up. The first: {problem.first.removeprefix(GIVEN_UP)}",
-    )
+def _of_given_up(logged: Sequence[LoggedProblem]) -> Iterator[SubjectResult]:
+    """Messages that components gave up, as a subject each: they are in no tree any more, so no checker misses them."""
+    kinds: dict[str, list[LoggedProblem]] = {}
+    for each in logged:
+        if each.given_up:
+            kinds.setdefault(each.component, []).append(each)
+    for component, given_up in kinds.items():
+        told = [f"{each.count:,} given up. The first: {each.first.removeprefix(GIVEN_UP)}" for each in given_up]
+        more = len(told) - MOST_GIVEN_UP
+        yield SubjectResult(
+            id=f"given-up-{component}",
+            title=f"What {component} reads is processed",
+            kind="root",
+            level="should",
+            verdict="warn",
+            reason="; ".join(told[:MOST_GIVEN_UP]) + (f"; {more} more kinds" if more > 0 else ""),
+        )
 
 
 def _of_run(engine: Engine, outcome: RunOutcome) -> SubjectResult:

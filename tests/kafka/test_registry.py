@@ -54,7 +54,7 @@ def test_what_the_deserializer_reads_is_emitted_and_what_it_cannot_is_given_up(
     answers = read_all(orders(kind), 1)
     assert [emit.values for answer in answers for emit in answer.emits] == [["o-1", 7]]
     refused = [line for line in logs_of(answers) if line.startswith("given up: ") and line.endswith(": dropped")]
-    assert [line.partition(" tests.")[0] for line in refused] == [
+    assert [line.partition(": tests.")[0] for line in refused] == [
         "given up: partition 0: message 0",
         "given up: partition 0: message 1",
     ]

@@ -199,7 +199,7 @@ def test_a_message_that_always_fails_goes_to_the_dead_letters(
         [id_] = ids_of(read_all(running, 1)).values()
         running.fail(id_)
     last = running.deactivate()
-    assert last.logs == [f"given up: partition 0: message 0 failed 2 times: written to topic {letters.name}"]
+    assert last.logs == [f"given up: partition 0: message 0: failed 2 times: written to topic {letters.name}"]
     assert topic.committed(0)[0] == 1
     [dead] = letters.read(0, 1)
     assert (dead.value(), dead.key()) == (b"bad", b"k")
@@ -224,6 +224,23 @@ def test_a_dead_letter_that_no_topic_takes_waits_and_is_told_once(
     assert told.endswith("(MSG_SIZE_TOO_LARGE)")
 
 
+def test_a_dead_letter_that_is_too_large_holds_up_no_other(
+    spout: Callable[..., DrivenSpout], topic: Topic, kafka: LocalKafka
+) -> None:
+    letters = Topic(kafka, f"{topic.name}.dead", partitions=1, config={"max.message.bytes": "2000"})
+    topic.fill(0, [b"{", b"{" * 5000, b"["])
+    running = spout(
+        **{"scheme": "json", "given.up": f"topic:{letters.name}", "kafka.client.linger.ms": 300, "prefetch": 10}
+    )
+    said = logs_of(next_until(running, "it waits"))
+    said += logs_of(running.next() for _ in range(20)) + running.deactivate().logs
+    written = [line for line in said if line.endswith(f": written to topic {letters.name}")]
+    assert [line.partition(": the ")[0] for line in written] == [
+        "given up: partition 0: message 0",
+        "given up: partition 0: message 2",
+    ]
+
+
 def test_a_dead_letter_that_is_not_written_at_the_end_is_told(spout: Callable[..., DrivenSpout], topic: Topic) -> None:
     """The client takes half a minute to find out that there is no such topic."""
     topic.fill(0, [b"{", b'{"word": "a"}', b"["])
@@ -231,7 +248,7 @@ def test_a_dead_letter_that_is_not_written_at_the_end_is_told(spout: Callable[..
     assert values_of(read_all(running, 1)) == ["a"]
     running.next()
     told = [line for line in running.deactivate().logs if line.startswith("given up: ")]
-    assert [line.partition(" the ")[0] for line in told] == [
+    assert [line.partition(": the ")[0] for line in told] == [
         "given up: partition 0: message 0",
         "given up: partition 0: message 2",
     ]
@@ -247,7 +264,7 @@ def test_a_message_that_the_scheme_cannot_read_is_said_and_passed_over(
     answers = read_all(running, 2)
     assert values_of(answers) == ["a", None]
     refused = [line for line in logs_of(answers) if line.endswith(": dropped")]
-    assert [line.partition(" the ")[0] for line in refused] == [
+    assert [line.partition(": the ")[0] for line in refused] == [
         "given up: partition 0: message 0",
         "given up: partition 0: message 2",
     ]

@@ -92,3 +92,16 @@ def test_what_was_given_up_is_a_warning(tmp_path: Path, options: tuple[str, ...]
     found, shown = run(tmp_path, say, *options)
     assert found == code, shown
     assert "10 given up. The first: message 1 is no JSON: dropped" in shown
+
+
+@pytest.mark.component
+def test_what_was_given_up_for_several_reasons_is_one_warning(tmp_path: Path) -> None:
+    say = (
+        "self.emit([str(self.turn)], id=self.turn); "
+        "self.log(f\"given up: {'abcde'[self.turn % 5]}: message {self.turn}: failed 3 times: dropped\", 4)"
+    )
+    found, shown = run(tmp_path, say)
+    assert found == 0, shown
+    assert shown.count("WARN given-up-source ") == 1
+    assert "2 given up. The first: b: message 1: failed 3 times: dropped; 2 given up. The first: c: " in shown
+    assert "; 2 more kinds" in shown
