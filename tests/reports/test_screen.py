@@ -300,6 +300,15 @@ def test_a_warning_stands_before_the_pass() -> None:
     assert lines[-1] == "PASS  1 passed, 1 warning  in 3.1s; exit code 0, 1 with --strict"
 
 
+@pytest.mark.parametrize(("verdict", "last"), [("untestable", "INCONCLUSIVE"), ("fail", "FAIL")])
+def test_a_warning_is_not_told_as_what_is_graver_beside_it(verdict: model.Verdict, last: str) -> None:
+    lost = msgspec.structs.replace(TWICE, id="at-least-once", findings=(), causes=(), verdict=verdict)
+    shown = result(with_cause(DEATH, verdict="warn"), lost)
+    lines = as_text(lambda console: render_screen(shown, console)).splitlines()
+    assert lines[2] == "WARN  it dies of a tuple: KeyError: 'x'"
+    assert lines[-1].startswith(f"{last}  ")
+
+
 def test_a_long_line_to_look_at_is_shown_from_what_it_is_about() -> None:
     code = "$self->emit(stream => 'default', tuple => [ map { lc } @words ], anchors => [ $words_seen ]);"
     at = code.index("anchors")

@@ -479,3 +479,6 @@ def test_a_spout_at_its_limit_is_not_blamed_for_a_replay_not_made(
     checker.phase(PhaseBegun(t=9.0, name="drain"))
     checker.finish()
     assert checker.holds().verdict == verdict
+    told = "1 lost" if verdict == "fail" else "0 lost"
+    assert told in checker.account.sentence
+    assert ("1 not replayed before the run ended" in checker.account.sentence) == (verdict == "unknown")

@@ -21,7 +21,7 @@ from multilang_cli.reports.formats.console import WARNED, as_text, style_of
 from multilang_cli.reports.grouping import Trouble, fates_of, some_of, troubles_of
 from multilang_cli.reports.message_words import channel_of, in_short, leading_to, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
-from multilang_cli.reports.verdict import FATE_WORDS, headline_word
+from multilang_cli.reports.verdict import FAILURES, FATE_WORDS, headline_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,10 +117,13 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     """Show the first cause in full, the others in a line each. `all_seen`: the command that shows all."""
     troubles = list(troubles_of(result))
     first = troubles[0]
-    label = headline_word(result)
+    # Of what is graver beside it, such as a loss that has no cause, this is no cause either.
+    graver = any(each.verdict in {*FAILURES, "untestable"} for each in result.subjects)
+    warns = first.verdict == "warn" and graver
+    label = "WARN" if warns else headline_word(result)
     hang = len(label) + 2
     headline = room._replace(sentence=max(room.sentence, _HEADLINE)).cut(page, first.cause.told, hang)
-    style = style_of(result) if result.exit_code else WARNED
+    style = style_of(result) if result.exit_code and not warns else WARNED
     page.para(headline, "bold", label=label, label_style=style, hang=hang)
     page.blank()
     declared = result.profile is not None and bool(result.profile.samples)

@@ -42,13 +42,14 @@ class _Message(msgspec.Struct, frozen=True):
 class Account:
     """Messages of spouts with an id, each counted once however often it was emitted and completed.
 
-    `sent`, `completed`, `open`: of them; `lost`: those that failed, and that nobody emitted again. `twice`: how often
-    one was emitted again, `first`: the first that was, and `causes`: why, with how often. `untracked`: tuples that were
-    lost and stand in no tree, so that their message was completed all the same.
+    `sent`, `completed`, `open`: of them; `lost`: those that failed, and that nobody emitted again; `cut`: those that
+    failed, where the run ended before that can be said. `twice`: how often one was emitted again, `first`: the first
+    that was, and `causes`: why, with how often. `untracked`: tuples that were lost and stand in no tree, so that their
+    message was completed all the same.
     """
 
     def __init__(self) -> None:
-        self.sent = self.completed = self.open = self.lost = self.twice = self.untracked = 0
+        self.sent = self.completed = self.open = self.lost = self.cut = self.twice = self.untracked = 0
         self.first = ""
         self.causes: Counter[str] = Counter()
 
@@ -59,6 +60,7 @@ class Account:
             return f"{self.untracked:,} tuple{'s' * (self.untracked != 1)} lost, in no tree" if self.untracked else ""
         said = [f"{self.sent:,} sent", f"{self.completed:,} completed", f"{self.lost:,} lost"]
         said += [f"{self.open:,} still open"] if self.open else []
+        said += [f"{self.cut:,} not replayed before the run ended"] if self.cut else []
         said += [f"{self.untracked:,} of their tuples lost in no tree"] if self.untracked else []
         causes = ", ".join(f"{times:,} {why}" for why, times in sorted(self.causes.items()))
         again = f" ({causes}; the first: {self.first})" if self.twice else ""
@@ -248,13 +250,15 @@ class AtLeastOnce(Checker):
     def finish(self) -> None:
         """Report what is still to be replayed, and what never arrived."""
         self.account.open = len(self._open)
-        self.account.lost = sum(not self._completed.is_again(due.message) for due in self._pending_replays.values())
         for due in self._pending_replays.values():
             message = due.message
             whose = f"emission {message.n} (message id {message.id}) of {self.facts.name(message.task)}"
+            counts = not self._completed.is_again(message)
             if not self._could_come(due):
+                self.account.cut += counts
                 self.unknown(f"{whose} failed, and the run ended before it could be replayed", message.n)
             else:
+                self.account.lost += counts
                 self.wrong(f"{whose} failed and was never replayed", message.n)
         for name, missing in self._missing.items():
             for values, times in (+missing).items():
