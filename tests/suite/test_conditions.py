@@ -13,7 +13,7 @@ from tests.results import passed
 CASES = load_cases()
 DEATH = Cause(id="dies-of-a-tuple", certainty="certain", headline="it dies of a tuple: ValueError")
 TOLD = {
-    "one case": (["bolt.value.large"], "; only with a tuple of many MB"),
+    "one case": (["bolt.value.large"], "; only with a word of many MB"),
     "one condition within another": (
         ["bolt.emit.unicode", "bolt.emit.unicode-c-locale"],
         "; only with text that has escapes or is not all ASCII",
