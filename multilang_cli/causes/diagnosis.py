@@ -37,6 +37,8 @@ _SIGNALS = {
 }
 _LAST_RANK = 99
 """The rank of what no known cause explains."""
+_AGAIN = "fail-twice"
+"""The rule that is broken by a fail of what is settled."""
 NO_JSON = "no JSON: "
 """How messages begin of findings whose rules say that already."""
 MOST_REST = 60
@@ -261,6 +263,9 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "escaped": lambda facts: facts.seen.texts.escaped,
     "failed": lambda facts: facts.seen.complaints.failed_at is not None,
     "threw_then": lambda facts: facts.refusal is not None,
+    "refused_again": lambda facts: (
+        facts.seen.complaints.failed_at in {f.seq for f in facts.findings if f.rule == _AGAIN}
+    ),
     "said_why": lambda facts: bool(facts.seen.complaints.failed_for.strip()),
     "swallows": lambda facts: bool(facts.seen.naive.swallowed),
     "partly_read": lambda facts: facts.partly_read,

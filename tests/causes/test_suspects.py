@@ -212,3 +212,31 @@ def test_a_value_is_made_by_the_line_that_makes_the_list_of_them(
     options = RunOptions(record=str(tmp_path / "kept"), include=("bolt.settle.once",))
     [subject] = [each for each in run_suite(component, options).subjects if each.causes]
     assert [(cause.id, cause.suspect and cause.suspect.line) for cause in subject.causes] == [("nested-value", line)]
+
+
+SETTLES = HELPER.replace("def emit({parameter}):", "def settle(how, id):").replace(
+    '"command": "emit", "anchors": [tup["id"]], "tuple": {values}, "need_task_ids": False', '"command": how, "id": id'
+)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("last", "line"),
+    [
+        ('settle("fail", tup["id"])', 20),
+        ("settle('fail', tup['id'])  # late", 20),
+        ('globals()["settle"]("fail", tup["id"])', None),
+    ],
+    ids=["said", "commented", "looked-up"],
+)
+def test_a_helper_that_is_given_the_command_is_called_where_it_is_named(
+    last: str, line: int | None, tmp_path: Path
+) -> None:
+    bolt = tmp_path / "bolt.py"
+    source = SETTLES.replace("emit({argument})", 'settle("ack", tup["id"])')
+    source = source.replace('send({{"command": "ack", "id": tup["id"]}})', last).format()
+    bolt.write_text(source)
+    component = Component(command=(sys.executable, "-I", "-S", str(bolt)), kind="bolt", samples=(["a b"],))
+    options = RunOptions(record=str(tmp_path / "kept"), include=("bolt.settle.once",))
+    [subject] = [each for each in run_suite(component, options).subjects if each.causes]
+    assert [cause.suspect and cause.suspect.line for cause in subject.causes] == [line]

@@ -322,6 +322,13 @@ main.main()
 """,
         Place("Bolt.java", 33),
     ),
+    "java, caught and printed": (
+        """java.lang.ArrayIndexOutOfBoundsException: Index 2 out of bounds for length 1
+\tat ThirdWord.process(ThirdWord.java:63)
+\tat ThirdWord.main(ThirdWord.java:89)
+""",
+        Place("ThirdWord.java", 63),
+    ),
     "mono": (
         """Unhandled Exception:
 System.IndexOutOfRangeException: Index was outside the bounds of the array.

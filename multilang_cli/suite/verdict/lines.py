@@ -41,6 +41,13 @@ _WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", 
 """The command of a message."""
 _SPELT = re.compile(rb'"command" ?: ?"(ack|emit|fail|log|sync)"')
 """The command of a message that can't be read as JSON, where its beginning can."""
+_SETTLES = frozenset({"ack", "fail"})
+"""Commands that Storm says to spouts, and that bolts alone say."""
+_GIVES = (
+    r"\b\w*(?i:send|write|say|tell|reply|respond|answer|settle|finish|command|cmd|message|msg)\w*\s*"
+    r"(?:\([^()\"'`]*|\s)[\"'`:]{}\b[\"'`]?\s*[,)]"
+)
+"""A line that gives a command to a function which writes it."""
 _NAMED = re.compile(r" in (?P<file>/\S+?) on line (?P<line>\d{1,6})\b")
 """A place as PHP names it in what it prints of an error."""
 _OF_VALUES = frozenset({"decimal-value", "integer-too-big", "nested-value", "number-too-large", "values-unlike-schema"})
@@ -160,7 +167,10 @@ def _writer_of(
     `asked`: the command of Storm's that it answers, if that is told; `of_values`: what is looked for is a value,
     which a helper that makes the list of them made itself.
     """
-    place = suspect_in(source, rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b")
+    spelt = rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b"
+    place = suspect_in(source, spelt)
+    if place is None and (command not in _SETTLES or source.kind == "bolt") and not _stands_in(source, spelt):
+        place = suspect_in(source, _GIVES.format(command))
     if place is None or (of_values and _MAKES_VALUES.search(all_lines_of(source)[place.file][place.line - 1])):
         return place, None
     streams = [str(each.stream) for each in _meant(event.body) if isinstance(each, Emit) and each.stream]
@@ -170,6 +180,10 @@ def _writer_of(
     helper = [place] if not calls or place.file not in own_lines else []
     first, second = [*calls, *helper, None][:2]
     return first, second
+
+
+def _stands_in(source: Source, pattern: str) -> bool:
+    return any(re.search(pattern, line) for lines in all_lines_of(source).values() for line in lines)
 
 
 def _emitter_of(event: Event, source: Source) -> Place | None:
