@@ -375,6 +375,35 @@ while True:
 """
 
 
+NAMES_ANOTHER = """import json, os, sys
+def read():
+    lines = []
+    for line in sys.stdin:
+        if line == "end\\n":
+            return json.loads("".join(lines))
+        lines.append(line)
+    os._exit(0)
+def send(message):
+    print(json.dumps(message) + "\\nend", flush=True)
+open(os.path.join(read()["pidDir"], str(os.getpid())), "w").close()
+send({"pid": os.getpid()})
+while tup := read():
+    beat = tup["stream"] == "__heartbeat"
+    send({"command": "sync"} if beat else {"command": "ack", "id": "of another"})
+"""
+
+
+@pytest.mark.component
+def test_whoever_ended_its_worker_is_not_waited_for_until_the_limit(tmp_path: Path) -> None:
+    bolt = tmp_path / "bolt.py"
+    bolt.write_text(NAMES_ANOTHER)
+    component = Component(command=(sys.executable, "-I", "-S", str(bolt)), kind="bolt", samples=(["a b"],))
+    result = run_suite(component, RunOptions(record=str(tmp_path / "kept"), include=("bolt.settle.once",)))
+    subject = next(each for each in result.subjects if each.id == "bolt.settle.once")
+    assert (subject.verdict, "ack-unknown" in rules_of(result)) == ("fail", True)
+    assert subject.duration < 15
+
+
 @pytest.mark.component
 def test_a_bolt_whose_thread_died_fails_without_a_whole_wait(tmp_path: Path) -> None:
     program = tmp_path / "bolt.py"

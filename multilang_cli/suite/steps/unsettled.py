@@ -91,6 +91,10 @@ class _Wait:
             return self._works_on()
         if settling.waited_out or not bolt.version.heartbeats or _lost_a_thread(bolt):
             return False
+        if bolt.session.worker_is_dead:
+            # Nothing that comes now would be heard.
+            settling.waited_out = bolt.session.now >= self.until
+            return False
         came = bolt.session.wait(self._done, max(0.0, self.until - bolt.session.now), "output", quietly=True)
         settling.waited_out = not came and bolt.session.now >= self.until
         return came
