@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from base64 import b64encode
@@ -21,44 +22,73 @@ _SYNTAX = '"\\'
 """At the ends of a secret these are not looked for: beside a string, JSON has them as well, and needs its own."""
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|negotiate)\s+(\S+)", re.IGNORECASE)
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_LEAST_LINE = 16
+"""Characters from which on a line of a secret of several lines is looked for by itself."""
+_MOST_LINES = 100
+_MOST_BYTES = 256
+"""Bytes of a secret that is looked for byte by byte, as digits."""
+_GO = {ord(each): f"\\u{ord(each):04x}" for each in "&<>"}
+_GSON = {ord(each): f"\\u{ord(each):04x}" for each in "&<>='"}
+_CODE = re.compile(r"\\u[0-9a-f]{4}")
 
 
 def spellings(secret: str) -> Iterator[bytes]:
     """Spellings in which a secret may turn up: as it is, escaped, in base64, in a URL. None of one that is too short.
 
-    Of the value of a header what follows the scheme is secret by itself.
+    Of the value of a header what follows the scheme is secret by itself; of several lines each long one.
     """
-    if (header := _SCHEME.fullmatch(secret.strip())) is not None:
+    trimmed = secret.strip()
+    if (header := _SCHEME.fullmatch(trimmed)) is not None:
         yield from spellings(header[1])
-    if secret.isascii() and secret.isdecimal():
-        if len(secret) >= LEAST_DIGITS:
-            yield secret.encode()
-        if len(secret) >= LEAST_TEXT:
-            yield from _in_base64(secret.encode())
+    if trimmed.isascii() and trimmed.isdecimal():
+        if len(trimmed) >= LEAST_DIGITS:
+            yield trimmed.encode()
+        if len(trimmed) >= LEAST_TEXT:
+            yield from _in_base64(trimmed.encode())
         return
     if len(secret) < LEAST_TEXT:
         return
-    core = secret.strip(_SYNTAX)
-    text = core if len(core) >= LEAST_TEXT else secret
+    # Whoever reads a secret from a file takes the line's end away.
+    whole = trimmed if len(trimmed) >= LEAST_TEXT else secret
+    core = whole.strip(_SYNTAX)
+    text = core if len(core) >= LEAST_TEXT else whole
     yield from _escaped(text)
-    plain = secret.encode("utf-8", "replace")
+    plain = text.encode("utf-8", "replace")
     yield from _in_base64(plain)
+    yield from _in_numbers(plain)
     for quoted in (quote(text, safe="", errors="replace"), quote(text, errors="replace"), quote_plus(text)):
         yield quoted.encode()
         yield re.sub("%..", lambda match: match[0].lower(), quoted).encode()
+    for line in _lines_of(text):
+        yield from _escaped(line)
+
+
+def _lines_of(text: str) -> list[str]:
+    """The lines of a secret of several that say something of it."""
+    lines = [line.strip().strip(_SYNTAX) for line in text.splitlines()[:_MOST_LINES]]
+    return [line for line in lines if len(line) >= _LEAST_LINE and not line.startswith("--")] if lines[1:] else []
 
 
 def _escaped(text: str) -> set[bytes]:
-    """As it is, by Storm, by the JSON writers of most languages, in a finding's sentence; each again in JSON."""
+    """As it is, by Storm, by the JSON writers of most languages, in HTML, in a finding's sentence; each in JSON."""
     plain = text.encode("utf-8", "replace")
-    once = {
-        plain,
-        wire.frame(text)[1:-6],
-        json.dumps(text)[1:-1].encode(),
-        encode(plain.decode())[1:-1],
-        ascii(text)[1:-1].encode(),
-    }
+    said = encode(plain.decode())[1:-1].decode()
+    in_ascii = json.dumps(text)[1:-1]
+    escaped = {said.translate(_GO), said.translate(_GSON), in_ascii, in_ascii.replace("/", "\\/")}
+    escaped |= {_CODE.sub(lambda found: f"\\u{found[0][2:].upper()}", each) for each in escaped}
+    marked = html.escape(plain.decode())
+    escaped |= {marked, marked.replace("&#x27;", "&#39;").replace("&quot;", "&#34;"), repr(plain)[2:-1]}
+    once = {plain, said.encode(), wire.frame(text)[1:-6], ascii(text)[1:-1].encode(), *map(str.encode, escaped)}
     return once | {encode(each.decode())[1:-1] for each in once}
+
+
+def _in_numbers(plain: bytes) -> Iterator[bytes]:
+    """Its bytes in hexadecimal, and as most languages print an array of them."""
+    if len(plain) <= _MOST_BYTES:
+        yield plain.hex().encode()
+        yield plain.hex().upper().encode()
+        yield ", ".join(map(str, plain)).encode()
+        yield " ".join(map(str, plain)).encode()
 
 
 def _in_base64(plain: bytes) -> Iterator[bytes]:
