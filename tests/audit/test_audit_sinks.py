@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from base64 import b64encode
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from socketserver import StreamRequestHandler, TCPServer
+from itertools import islice, repeat
+from socketserver import StreamRequestHandler, TCPServer, ThreadingTCPServer
 from threading import Thread
+from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +24,7 @@ from multilang_cli.audit.watch.sinks import SinkError, Sinks, sink_of
 from multilang_cli.terminal.exits import CommandError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 NO_SPARK: Any = None
@@ -127,6 +130,42 @@ def test_a_webhook_that_speaks_no_http_is_told_as_one_that_takes_nothing(answer:
         sink_of(url).tell(NO_SPARK, [LOST], COUNTS)
     assert "s3cret" not in str(refused.value)
     assert "\x1b" not in str(refused.value)
+
+
+def _drips() -> Iterator[bytes]:
+    yield from (bytes([each]) for each in b"HTTP/1.1 200 OK\r\n")
+    while True:
+        yield b"x"
+
+
+@pytest.mark.parametrize(
+    "parts", [_drips, lambda: repeat(b"HTTP/1.1 100 Continue\r\n\r\n")], ids=["drips", "says that it will"]
+)
+def test_a_webhook_whose_answer_never_ends_is_not_waited_for(
+    parts: Callable[[], Iterator[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sinks, "LONGEST_SECONDS", 0.3)
+
+    class Handler(StreamRequestHandler):
+        """Answers for as long as it is listened to."""
+
+        def handle(self) -> None:
+            """Answer."""
+            with suppress(OSError):
+                while self.rfile.readline().strip():
+                    pass
+                for part in islice(parts(), 80):
+                    self.wfile.write(part)
+                    time.sleep(0.01)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as tcpd:
+        Thread(target=tcpd.serve_forever, daemon=True).start()
+        with pytest.raises(SinkError, match=r"/\.\.\.: no whole answer in 0\.3 s; "):
+            sink_of(f"http://127.0.0.1:{tcpd.server_address[1]}/s3cret").tell(NO_SPARK, [LOST], COUNTS)
+        tcpd.shutdown()
+    for thread in enumerate_threads():
+        if thread.name == sinks.ASKING:
+            thread.join(5)
 
 
 def test_a_password_in_the_url_of_a_webhook_is_for_its_server_alone() -> None:

@@ -11,6 +11,7 @@ import time
 from base64 import b64encode
 from http.client import HTTPException
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.error import HTTPError, URLError
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -33,7 +34,11 @@ if TYPE_CHECKING:
 KAFKA = re.compile(r"kafka://([^/]+)/([\w.-]+)")
 KINDS = "console, kafka://HOST:PORT/TOPIC, https://..., prometheus=FILE"
 ANSWER_SECONDS = 10.0
-"""Seconds that a webhook has to answer."""
+"""Seconds in which a webhook has to say something."""
+LONGEST_SECONDS = 30.0
+"""Seconds that a webhook has to answer, however it does: a byte at a time, or that it will."""
+ASKING = "mlcheck-webhook"
+"""The thread that waits for an answer."""
 _PLAIN = re.compile(r"[!-~]+")
 MOST_OF_TEXT = 1000
 """Characters of a text of an alert that are told: names are a recording's, and Kafka takes no message over 1 MB."""
@@ -164,18 +169,34 @@ class Webhook:
     def _post(self, body: bytes) -> None:
         asked = Request(self._url, body, self._headers)  # noqa: S310 (http or https)
         for pause in (*PAUSES, None):
-            try:
-                with build_opener(_NoRedirect).open(asked, timeout=ANSWER_SECONDS):
-                    return
-            except HTTPError as error:
-                why = f"it answers {error.code}"
-            except HTTPException:
-                why = "what it answers is no HTTP"
-            except (URLError, OSError) as error:
-                why = escape(str(getattr(error, "reason", error)))[:200]
+            if not (why := _refusal_in_time(asked)):
+                return
             if pause is not None:
                 time.sleep(pause)
         raise SinkError(f"--to {self._named}: {why}; the batch is done again when the watch is started again")
+
+
+def _refusal_in_time(asked: Request) -> str:
+    """The same, also where the answer as a whole takes too long: the limit of a socket is that of each part of it."""
+    found: list[str] = []
+    asking = Thread(target=lambda: found.append(_refusal(asked)), name=ASKING, daemon=True)
+    asking.start()
+    asking.join(LONGEST_SECONDS)
+    return f"no whole answer in {LONGEST_SECONDS:g} s" if asking.is_alive() else found[0]
+
+
+def _refusal(asked: Request) -> str:
+    """Why it does not take what is posted; "" if it does."""
+    try:
+        with build_opener(_NoRedirect).open(asked, timeout=ANSWER_SECONDS):
+            return ""
+    except HTTPError as error:
+        error.close()
+        return f"it answers {error.code}"
+    except HTTPException:
+        return "what it answers is no HTTP"
+    except (URLError, OSError) as error:
+        return escape(str(getattr(error, "reason", error)))[:200]
 
 
 class PrometheusFile:
