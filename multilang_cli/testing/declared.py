@@ -42,11 +42,13 @@ def declare(
     for name, fields in {**(streams or {}), **(sources or {})}.items():
         check_list(f"the list of fields of {name!r}", fields)
     limits = more.get("limits", {})
-    if wrong := [name for name, seconds in limits.items() if name in LIMITS and not seconds > 0]:
+    if wrong := [name for name, seconds in limits.items() if name in LIMITS and not _is_positive(seconds)]:
         raise DeclarationError(
             f"the limit {wrong[0]!r} is {limits[wrong[0]]!r}; it is a number of seconds, more than 0"
         )
     check_known("the limit", limits, LIMITS)
+    if wrong := [name for name, value in more.get("env", {}).items() if not isinstance(value, str | os.PathLike)]:
+        raise DeclarationError(f"the value of {wrong[0]!r} in env is no text")
     known = [name for name in Component.__struct_fields__ if name not in {"command", "kind"}]
     check_known("the key", more, known)
     if streams:
@@ -57,6 +59,10 @@ def declare(
     if wrong_samples := misdeclared(component):
         raise DeclarationError(wrong_samples)
     return component
+
+
+def _is_positive(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and seconds > 0
 
 
 def check_words(what: str, values: Iterable[object]) -> None:

@@ -89,7 +89,10 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: Any) -> It
         **more: Any,
     ) -> Driven:
         """Start a component; it is ended with the test. `more`: as in a [[component]] of mlcheck.toml."""
+        # pytest prints the arguments of functions that raise: environment, conf and command, with their secrets.
+        __tracebackhide__ = True
         from multilang_cli.catalogue.loader import load_rules  # noqa: PLC0415
+        from multilang_cli.driver.launch import LaunchError  # noqa: PLC0415
         from multilang_cli.testing.declared import DeclarationError, check_known, declare  # noqa: PLC0415
 
         options = _options_of(request.node)
@@ -100,7 +103,10 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: Any) -> It
             component = declare(command, kind, played, streams=streams, sources=sources, **more)
         except DeclarationError as error:
             pytest.fail(f"mlcheck: {error}", pytrace=False)
-        one: Driven = driven(component, played)
+        try:
+            one: Driven = driven(component, played)
+        except LaunchError as error:
+            raise error.with_traceback(None) from None
         running.append(one)
         request.config.stash[_TOLD].update(dict.fromkeys(one.surroundings))
         return one

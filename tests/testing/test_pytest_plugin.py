@@ -230,3 +230,32 @@ def test_what_a_component_writes_is_harmless_and_holds_no_secret(
     assert "hunter-2" not in shown
     assert not [c for c in shown if not c.isprintable() and c != "\n"]
     assert not [line for line in shown.splitlines() if line.startswith("::") or "##[" in line or "##vso[" in line]
+
+
+def test_a_component_that_can_not_be_started_shows_no_environment(pytester: pytest.Pytester) -> None:
+    """What pytest prints of a traceback's frames, arguments and locals, is all that a component was given."""
+    code = """
+        SECRET = "-".join(["hunter", "2", "hunter"])
+        GIVEN = {"env": {"DB_PASSWORD": SECRET}, "conf": {"db.password": SECRET}}
+
+        def test_no_program(shell_bolt):
+            shell_bolt("/none/bolt", "--password", "-".join(["hunter", "2", "hunter"]), **GIVEN)
+
+        def test_no_folder(shell_bolt):
+            shell_bolt("python3", "bolt.py", cwd="/none", **GIVEN)
+
+        def test_no_text(shell_bolt):
+            shell_bolt("python3", "bolt.py", env={"DB_PASSWORD": SECRET, "OTHER": 5})
+
+        def test_no_number(shell_bolt):
+            shell_bolt("python3", "bolt.py", limits={"pid": "x"}, **GIVEN)
+        """
+    pytester.makepyfile(dedent(code))
+    result = pytester.runpytest_subprocess("-q", "-vv", "-l", "--junitxml=made.xml", "-p", "no:cacheprovider")
+    assert result.parseoutcomes() == {"failed": 4}
+    for shown in (result.stdout.str(), pytester.path.joinpath("made.xml").read_text()):
+        assert "hunter-2" not in shown
+        assert "PATH" not in shown
+        assert "LaunchError: /none/bolt" in shown
+        assert "the value of 'OTHER' in env is no text" in shown
+        assert "the limit 'pid' is 'x'" in shown

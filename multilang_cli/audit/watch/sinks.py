@@ -186,7 +186,7 @@ def _refusal_in_time(asked: Request) -> str:
 
 
 def _refusal(asked: Request) -> str:
-    """Why it does not take what is posted; "" if it does."""
+    """The reason for which it does not take what is posted; "" if it does."""
     try:
         with build_opener(_NoRedirect).open(asked, timeout=ANSWER_SECONDS):
             return ""
