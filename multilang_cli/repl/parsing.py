@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shlex
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.repl.commands.table import Misuse
@@ -21,7 +22,7 @@ MOST_TIMES = 1_000_000
 """How often one command may do something."""
 SHOWN_OF_INPUT = 60
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?')
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+("?)')
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[nrt0\\\"'])")
 _NAMED = {"n": b"\n", "r": b"\r", "t": b"\t", "0": b"\0", "\\": b"\\", '"': b'"', "'": b"'"}
 
@@ -159,23 +160,52 @@ def text_of(path: Path) -> str:
         raise Misuse(str(error).removesuffix(".")) from None
 
 
+class _Brackets:
+    """Counts brackets of JSON, line by line."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._in_string = False
+
+    @property
+    def open(self) -> bool:
+        """True if a bracket or a string is not closed yet."""
+        return self._depth + self._in_string > 0
+
+    def take(self, line: str) -> None:
+        """Count those of one more line."""
+        text = f'"{line}' if self._in_string else line
+        self._in_string = False
+        plain = _STRING.sub(self._without, text)
+        self._depth += sum(map(plain.count, "[{")) - sum(map(plain.count, "]}"))
+
+    def _without(self, found: re.Match[str]) -> str:
+        self._in_string = not found[1]
+        return ""
+
+
+@lru_cache(maxsize=1)
 def is_open(text: str) -> bool:
     """True if a bracket, or a string inside one, is still open in `text`: the command goes on in the next line."""
-    plain = _STRING.sub(lambda found: "" if len(found[0]) > 1 and found[0].endswith('"') else "[", text)
-    return sum(map(plain.count, "[{")) > sum(map(plain.count, "]}"))
+    brackets = _Brackets()
+    brackets.take(text)
+    return brackets.open
 
 
 def statements(lines: Iterable[str], json_commands: Collection[str]) -> Iterator[tuple[int, str]]:
     """Commands and the numbers, from 1, of the lines they begin in; without empty lines and comments (``#``)."""
-    begun, parts = 0, list[str]()
+    begun, parts, brackets = 0, list[str](), None
     for place, line in enumerate(lines, 1):
-        if not parts and (not line.strip() or line.lstrip().startswith("#")):
-            continue
-        begun = begun if parts else place
+        if not parts:
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            begun = place
+            brackets = _Brackets() if line.split(None, 1)[0] in json_commands else None
         parts.append(line)
-        text = "\n".join(parts).strip()
-        if text.split(None, 1)[0] not in json_commands or not is_open(text):
-            yield begun, text
+        if brackets is not None:
+            brackets.take(line)
+        if brackets is None or not brackets.open:
+            yield begun, "\n".join(parts).strip()
             parts = []
     if parts:
         yield begun, "\n".join(parts).strip()

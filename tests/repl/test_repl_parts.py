@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from functools import reduce
 from operator import xor
 from typing import TYPE_CHECKING
@@ -88,6 +89,9 @@ def test_a_backslash_that_escapes_nothing_is_refused(text: str) -> None:
         ('["open', True),
         ('{"a": [1}', True),
         ("]]", False),
+        ('["open \\"', True),
+        ('["over\ntwo"]', False),
+        ('["over\ntwo [', True),
     ],
 )
 def test_when_a_command_goes_on(text: str, is_open: bool) -> None:
@@ -98,6 +102,18 @@ def test_commands_and_where_they_begin() -> None:
     lines = ["", "# no", "next", 'tuple ["a",', "# a value?", '"b"]', "raw [", "tuple ["]
     found = list(parsing.statements(lines, {"tuple"}))
     assert found == [(3, "next"), (4, 'tuple ["a",\n# a value?\n"b"]'), (7, "raw ["), (8, "tuple [")]
+
+
+def test_a_command_of_many_lines_is_read_once() -> None:
+    """Looked at anew with each of its lines, 10,000 of them would take half a minute, at each key at a prompt."""
+    lines = ["tuple [", *(f'["{number} [", "]",' for number in range(10_000)), '"over', '[", "]"', "]" * 10_001]
+    begun = time.process_time()
+    assert list(parsing.statements([*lines, "next"], {"tuple"})) == [(1, "\n".join(lines)), (10_005, "next")]
+    assert time.process_time() - begun < 2
+    begun = time.process_time()
+    text = f'tuple ["{"a" * 1_000_000}"]'
+    assert not any(parsing.is_open(text) for _ in range(100))
+    assert time.process_time() - begun < 2
 
 
 VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)
