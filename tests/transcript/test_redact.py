@@ -143,6 +143,26 @@ def test_a_harmless_ending_is_a_word_of_its_own(key: str, hidden: bool) -> None:
     assert (redacted({key: "hunter2hunter2"})[0][key] == "***") is hidden
 
 
+@pytest.mark.parametrize(
+    ("key", "hidden"),
+    [
+        ("dbPass", True),
+        ("DB_PASS", True),
+        ("smtp.pw", True),
+        ("wifi.psk", True),
+        ("basic_auth", True),
+        ("first_pass", False),
+        ("bypass", False),
+        ("compass", False),
+        ("proxy_pass", False),
+    ],
+)
+def test_a_short_name_of_a_password_is_one_behind_what_it_is_of(key: str, hidden: bool) -> None:
+    text = f"{key}=hunter2hunter2"
+    assert (hide(text, "text") != text) is (hidden and key != "basic_auth")
+    assert (redacted({key: "hunter2hunter2"})[0][key] == "***") is (hidden or key in {"first_pass", "proxy_pass"})
+
+
 LONG_SECRET = "".join(map(chr, range(0x3B1, 0x3C9))) + 'ABCDEFGHIJKLMNOP"QRSTUVWXYZ'
 SHORTENINGS = (lambda text: head(text, 40), lambda text: ends(text, 40), lambda text: bounded(text, 60))
 WRITINGS = (str, ascii, json.dumps, lambda text: json.dumps(text, ensure_ascii=False))
