@@ -6,7 +6,8 @@ import sys
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
-from multilang_cli.reports.escape import chunks, escape, fit
+from multilang_cli.reports.escape import chunks, escape, escape_halves, fit
+from multilang_cli.workflow import disarmed, in_workflow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,9 +83,11 @@ class Screen:
         return not (getattr(sys.stdout, "encoding", "") or "ascii").lower().replace("-", "").startswith("utf")
 
     def _safe(self, text: str) -> str:
-        return self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+        whole = escape_halves(text)
+        return self.clean(whole.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
     def _write(self, text: str, style: Style) -> None:
+        text = disarmed(text) if in_workflow() else text
         code = _CODES.get(style, "") if self.color else ""
         self._out(f"\x1b[{code}m{text}\x1b[0m\n" if code else f"{text}\n")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 from multilang_cli.workflow import disarmed, disarmed_inside
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Half of a surrogate pair that is not one by which Python reads a byte that is no UTF-8."""
 _TWO_DIGITS = 0x80
 _FOUR_DIGITS = 0x10000
 _MARK = len("...(1234567 bytes left out)...")
@@ -46,6 +49,11 @@ def escape(text: str, *, ascii_only: bool = False) -> str:
     if text.isprintable() and (not ascii_only or text.isascii()):
         return text
     return "".join(_escape_character(character, ascii_only) for character in text)
+
+
+def escape_halves(text: str) -> str:
+    """A text whose halves of surrogate pairs, which no UTF-8 has, are written as in JSON; bytes that were none stay."""
+    return text if text.isascii() else _HALF.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def escape_lines(text: str) -> str:

@@ -100,3 +100,20 @@ def test_a_case_is_played_as_the_session_was(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Storm 1.2.4" in done.stdout
     assert "The component has exited with code 0. Facts" in shown, "Storm waits for nothing"
+
+
+def test_half_a_surrogate_pair_is_shown_by_its_code(tmp_path: Path) -> None:
+    """JSON may have one, and no UTF-8 has: wherever a message is shown, it is written as in JSON."""
+    says = LOOP + '    say(\'{"command":"log","msg":"it is \\\\ud800"}\\nend\\n\')\n'
+    commands = 'tuple ["\\ud800"]\nshow 5\nedit 4\nhistory\n'
+    shown = said(tmp_path, commands, "--kind", "bolt", component(tmp_path, says))
+    assert "it is \\ud800" in shown.partition("> show 5")[2]
+    assert shown.partition("> edit 4")[2]
+
+
+def test_the_runner_of_a_workflow_finds_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    says = LOOP + '    os.write(2, b"::error::x\\n##[add-path]/tmp/x ##vso[y]z\\n")\n'
+    shown = said(tmp_path, 'tuple ["##[group]a"]\nhistory\nshow 5\n', "--kind", "bolt", component(tmp_path, says))
+    assert "add-path" in shown
+    assert not re.search(r"^\s*::|##\[|##vso\[", shown, re.MULTILINE)

@@ -10,6 +10,7 @@ from multilang_cli.protocol.words.messages import DEFAULT_STREAM, Handshake, Spo
 from multilang_cli.repl import parsing
 from multilang_cli.repl.commands.looking import numbers_of
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
+from multilang_cli.reports.escape import escape_halves
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
@@ -40,7 +41,7 @@ def typed(event: Event, source: str = "") -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return escape_halves(json.dumps(value, ensure_ascii=False))
 
 
 def _edit(driver: Driver, rest: str) -> None:
