@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Where = Literal["settings", "text"]
+_COMMON = ("pass", "auth", "pw", "$", "@", "?", "&", "webhook", "_", "-", ":", ".")
+"""What several hints have in common, the rarest in texts first."""
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -46,7 +48,8 @@ class KnownSecrets(msgspec.Struct, frozen=True):
     None of them is one of the `harmless`.
 
     `placeholders`: values that are none. `shapes`: each with its pattern, where they are looked for; `hints`: words
-    without which they are ruled out fast, each with one bit for every shape that it is of.
+    without which they are ruled out fast, each with one bit for every shape that it is of, behind what several have in
+    common: where that is not found, none of them is.
     """
 
     keys: re.Pattern[str]
@@ -55,7 +58,7 @@ class KnownSecrets(msgspec.Struct, frozen=True):
     harmless: re.Pattern[str]
     placeholders: re.Pattern[str]
     shapes: dict[Where, tuple[tuple[Shape, re.Pattern[str]], ...]]
-    hints: dict[Where, tuple[tuple[str, int], ...]]
+    hints: dict[Where, tuple[tuple[str, tuple[tuple[str, int], ...]], ...]]
 
 
 @once
@@ -78,13 +81,16 @@ def load_secrets() -> KnownSecrets:
     )
 
 
-def _hints(shapes: Iterable[Shape]) -> tuple[tuple[str, int], ...]:
-    """The hints of shapes, with the shapes that each is of as bits."""
+def _hints(shapes: Iterable[Shape]) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+    """The hints of shapes, with the shapes that each is of as bits, by what they have in common."""
     found: dict[str, int] = {}
     for number, shape in enumerate(shapes):
         for hint in shape.hints:
             found[hint] = found.get(hint, 0) | 1 << number
-    return tuple(found.items())
+    together: dict[str, list[tuple[str, int]]] = {}
+    for hint, bits in found.items():
+        together.setdefault(next((each for each in _COMMON if each in hint), hint), []).append((hint, bits))
+    return tuple((common, tuple(hints)) for common, hints in together.items())
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

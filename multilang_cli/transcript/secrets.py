@@ -121,10 +121,21 @@ def _by_meaning(text: str, meant: Unescaped, where: Where, tell: Callable[[str, 
     return "".join([*shown, text[done:]])
 
 
+@lru_cache(maxsize=_NAMES)
+def _possible(text: str, where: Where) -> int:
+    """The shapes, as bits, of which `text` has a hint: the same values of conf are given to each component."""
+    lower, possible = text.lower(), 0
+    for common, hints in load_secrets().hints[where]:
+        if common in lower:
+            for hint, bits in hints:
+                if hint in lower:
+                    possible |= bits
+    return possible
+
+
 def _by_shapes(text: str, where: Where, tell: Callable[[str, str], object] | None) -> str:
     known = load_secrets()
     names = known.settings if where == "settings" else known.text
-    lower = text.lower()
 
     def replace(match: re.Match[str]) -> str | None:
         """The match without its secret, if it is one; None if its key is the name of none."""
@@ -139,10 +150,7 @@ def _by_shapes(text: str, where: Where, tell: Callable[[str, str], object] | Non
         begin, end = match.start("secret") - match.start(), match.end("secret") - match.start()
         return match[0][:begin] + HIDDEN + match[0][end:]
 
-    possible = 0
-    for hint, bits in known.hints[where]:
-        if hint in lower:
-            possible |= bits
+    possible = (_possible if len(text) <= _NAME else _possible.__wrapped__)(text, where)
     for number, (_, pattern) in enumerate(known.shapes[where]):
         if possible >> number & 1:
             text = _replaced(pattern, text, replace)
