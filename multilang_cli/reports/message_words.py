@@ -99,7 +99,8 @@ def in_short(row: ExcerptLine, cause: Cause) -> str:
         return row.text if row.text.strip() else _NOTHING
     if isinstance(message, list):
         return f"task ids  {_json(message)}" if row.channel == "in" else row.text
-    return _of_message(message) if isinstance(message, dict) else row.text
+    of_anchors = any(rule.startswith("anchor") for rule in cause.rules)
+    return _of_message(message, anchors_first=of_anchors) if isinstance(message, dict) else row.text
 
 
 def _of_stderr(text: str, cause: Cause) -> str:
@@ -110,7 +111,7 @@ def _of_stderr(text: str, cause: Cause) -> str:
     return lines[-1] if lines else ""
 
 
-def _of_message(message: dict[str, Any]) -> str:
+def _of_message(message: dict[str, Any], *, anchors_first: bool) -> str:
     command = message.get("command")
     if command is None and "tuple" in message:
         if message.get("stream") == "__heartbeat":
@@ -127,7 +128,11 @@ def _of_message(message: dict[str, Any]) -> str:
         ]
         stream = message.get("stream")
         on = f"on {_json(stream)}  " if stream not in (None, "", "default") else ""
-        return f"emit  {on}{_json(message['tuple'])}{''.join(given)}"
+        values = _json(message["tuple"])
+        if anchors_first and given:
+            # The end of a row is cut.
+            return f"emit  {on}{''.join(reversed(given)).strip()}  {values}"
+        return f"emit  {on}{values}{''.join(given)}"
     for key in ("tuple", "msg", "id", "name"):
         if message.get(key) not in {None, ""} if isinstance(message.get(key), str) else key in message:
             return f"{command}  {_json(message[key])}"

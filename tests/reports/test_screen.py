@@ -467,6 +467,14 @@ def test_messages_are_told_in_a_few_words(channel: str, text: str, expected: str
     assert in_short(row, DEATH) == expected
 
 
+def test_of_anchors_that_are_wrong_they_stand_before_the_values() -> None:
+    text = '{"command":"emit","anchors":["7"],"tuple":["x"],"id":1}'
+    row = model.ExcerptLine(seq=9, t=0.0, channel="out", text=text)
+    assert in_short(row, DEATH) == 'emit  ["x"]  id 1  anchors ["7"]'
+    settled = msgspec.structs.replace(DEATH, rules=("anchor-settled",))
+    assert in_short(row, settled) == 'emit  anchors ["7"]  id 1  ["x"]'
+
+
 def test_the_cause_stands_first_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bolt.py").write_text("", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
