@@ -47,6 +47,19 @@ class Comparison(NamedTuple):
         """True if nothing changed that is compared."""
         return not (self.differences or self.findings or self.input) and self.ends[0] == self.ends[1]
 
+    def may_be_loss(self, *, then: bool, now: bool) -> bool:
+        """True if lines that one side lost may be all that differs. `then`, `now`: whether it has lost some."""
+        lost: set[str] = {"missing"} if now else set()
+        turned: set[str] = {"gone"} if now else set()
+        if then:
+            lost, turned = lost | {"new"}, turned | {"new"}
+        alike = self.ends[0] == self.ends[1] or (now and not self.ends[1]) or (then and not self.ends[0])
+        return (
+            alike
+            and all(each.change in lost for each in self.differences)
+            and all(each.change in turned for each in self.findings)
+        )
+
 
 class Side(NamedTuple):
     """One of the two conversations: its events and what the judge found in them."""

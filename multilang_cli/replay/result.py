@@ -43,15 +43,16 @@ def result_of(
 
     `damage`: what is lost of the other recording, if there is one; that of `recording` counts as well.
     """
+    lost = (recording.damage or damage) and comparison.may_be_loss(then=bool(recording.damage), now=bool(damage))
     damage = f"{recording.path}: {recording.damage}" if recording.damage else damage
-    subjects = [_conversation(recording, comparison, transcript, damage)]
+    subjects = [_conversation(recording, comparison, transcript, damage, lost=bool(lost))]
     for number, difference in enumerate(comparison.differences[:REPORTED_DIFFERENCES], 1):
         subjects.append(
             SubjectResult(
                 id=f"difference-{number}",
                 title=title_of(difference),
                 kind="difference",
-                verdict="fail",
+                verdict="untestable" if lost else "fail",
                 reason=reason_of(difference),
                 excerpt=lines_of(difference),
             )
@@ -76,8 +77,9 @@ def result_of(
 
 
 def _conversation(
-    recording: JudgedRecording, comparison: Comparison, transcript: str | None, damage: str
+    recording: JudgedRecording, comparison: Comparison, transcript: str | None, damage: str, *, lost: bool
 ) -> SubjectResult:
+    """The subject for all of it. `lost`: what differs may be what is lost of one."""
     reasons = [turned_text(turned) for turned in comparison.findings]
     reasons += filter(None, (comparison.input, end_text(comparison)))
     if comparison.differences:
@@ -88,6 +90,9 @@ def _conversation(
         verdict, reasons = "untestable", ["the recording holds nothing that the component said, or can say again"]
     elif comparison.same and damage:
         verdict, reasons = "untestable", [f"the same as far as it can be compared; {damage}"]
+    elif lost:
+        told = summary_of(comparison)
+        verdict, reasons = "untestable", [f"nothing differs but what may be lost of one ({told}); {damage}"]
     return SubjectResult(
         id=recording.header.conv,
         title=f"{recording.profile.kind} {recording.profile.component}, as in {recording.path}",

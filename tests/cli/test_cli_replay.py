@@ -55,6 +55,18 @@ def test_what_is_mended_is_a_difference(folder: Path) -> None:
     assert ran.stdout == "DIFFERENT  20 missing of 161 messages; 1 finding is gone\n"
 
 
+def test_what_one_recording_lost_is_no_difference(folder: Path) -> None:
+    """Without a line of it nobody knows whether that was said; another that is there and new is known all the same."""
+    lines = (folder / "twice.ndjson").read_text().splitlines(keepends=True)
+    acks = [number for number, line in enumerate(lines) if '"command":"ack"' in line.replace(" ", "")]
+    lost = [line for number, line in enumerate(lines) if number != acks[-1]]
+    (folder / "lost.ndjson").write_text("".join(lost))
+    for words in (["twice.ndjson", "lost.ndjson"], ["lost.ndjson", "twice.ndjson"]):
+        ran = mlcheck("diff", *words, cwd=folder)
+        assert (ran.returncode, "INCONCLUSIVE" in ran.stdout, "DIFFERENT" in ran.stdout) == (6, True, False)
+    assert mlcheck("diff", "right.ndjson", "lost.ndjson", cwd=folder).returncode == 1
+
+
 def test_it_goes_on_by_hand_in_that_state(folder: Path) -> None:
     """Behind the third tuple, whose answers are awaited, a fourth is given by hand."""
     sent = [json.loads(line) for line in (folder / "right.ndjson").read_text().splitlines()]
