@@ -31,7 +31,8 @@ class Comparison(NamedTuple):
     """Comparison of a conversation. `compared`: messages of the recording. `ends`: how it ended, then and now.
 
     `input`: where the two were told different things, "" if they were not. `notes`: what is no difference, but worth
-    knowing. `lasting`: findings of level must or should that are there then and now.
+    knowing. `lasting`: findings of level must or should that are there then and now. `last`: the last events, then and
+    now, that say the same.
     """
 
     compared: int
@@ -41,6 +42,7 @@ class Comparison(NamedTuple):
     ends: tuple[str, str]
     input: str
     notes: list[str]
+    last: tuple[int, int] = (-1, -1)
 
     @property
     def same(self) -> bool:
@@ -48,17 +50,25 @@ class Comparison(NamedTuple):
         return not (self.differences or self.findings or self.input) and self.ends[0] == self.ends[1]
 
     def may_be_loss(self, *, then: bool, now: bool) -> bool:
-        """True if lines that one side lost may be all that differs. `then`, `now`: whether it has lost some."""
-        lost: set[str] = {"missing"} if now else set()
-        turned: set[str] = {"gone"} if now else set()
-        if then:
-            lost, turned = lost | {"new"}, turned | {"new"}
+        """True if what one side lost may be all that differs. `then`, `now`: whether it has lost some.
+
+        Nothing is read behind what is lost: what stands before the last message of both is no loss, nor is a breach
+        that is there now.
+        """
         alike = self.ends[0] == self.ends[1] or (now and not self.ends[1]) or (then and not self.ends[0])
         return (
             alike
-            and all(each.change in lost for each in self.differences)
-            and all(each.change in turned for each in self.findings)
+            and all(self._is_behind(each, then=then, now=now) for each in self.differences)
+            and all(now and each.change == "gone" and each.finding.seq > self.last[0] for each in self.findings)
         )
+
+    def _is_behind(self, difference: MessageDifference, *, then: bool, now: bool) -> bool:
+        """True if only the side that is whole has the message, and behind all that both have."""
+        if difference.now is None and difference.then is not None:
+            return now and difference.then.event.seq > self.last[0]
+        if difference.then is None and difference.now is not None:
+            return then and difference.now.event.seq > self.last[1]
+        return False
 
 
 class Side(NamedTuple):
@@ -90,6 +100,7 @@ def compare(then: Side, now: Side, wanted: ComparisonOptions, *, spout: bool, in
         ends=ends,
         input=_other_input(then.events, now.events) if inputs else "",
         notes=notes,
+        last=(_last(pair[0] for pair in matching.pairs), _last(pair[1] for pair in matching.pairs)),
     )
 
 
@@ -103,10 +114,14 @@ def _late(
     said = [event.t for event in then if event.channel == "out"]
     if not then or not said or _ended_itself(then) or then[-1].t - said[-1] >= SILENT_END:
         return [], differences
-    last = max((each.event.seq for each in matched), default=-1)
+    last = _last(matched)
     is_late = [each.now is not None and each.then is None and each.now.event.seq > last for each in differences]
     late = [each for each, after in zip(differences, is_late, strict=True) if after]
     return late, [each for each, after in zip(differences, is_late, strict=True) if not after]
+
+
+def _last(said: Iterable[Said]) -> int:
+    return max((each.event.seq for each in said), default=-1)
 
 
 def _ended_itself(events: Iterable[Event]) -> bool:
