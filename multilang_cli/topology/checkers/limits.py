@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from multilang_cli.topology.checkers.checker import TIMER_LATE, Checker, Excusing, RunFacts
+from multilang_cli.topology.checkers.pending import PendingEmissions
 
 if TYPE_CHECKING:
     from multilang_cli.topology.checkers.checker import CheckResult
@@ -28,34 +29,25 @@ class PendingLimit(Checker):
 
     def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
-        self._group = {task: tasks for tasks in facts.limits for task in tasks}
-        self._open: dict[int, tuple[int, ...]] = {}
-        self._pending = dict.fromkeys(facts.limits, 0)
+        self._pending = PendingEmissions(facts.limits)
 
     def emitted(self, event: Emitted) -> None:
         """One more is pending."""
-        group = self._group.get(event.task)
-        if group is None or event.root is None:
+        tasks = self._pending.emitted(event)
+        if tasks is None:
             return
-        self._open[event.n] = group
-        self._pending[group] += 1
-        pending, limit = self._pending[group], self.facts.limits[group]
+        pending, limit = self._pending.count[tasks], self.facts.limits[tasks]
         if pending > limit:
             told = f"{pending} emissions of {self.facts.name(event.task)} were pending, and the limit is {limit}"
             self.wrong(f"{told}: a call of next emitted several", event.n)
 
     def ended(self, event: EmissionEnded) -> None:
         """One less."""
-        if (group := self._open.pop(event.emit, None)) is not None:
-            self._pending[group] -= 1
+        self._pending.ended(event)
 
     def died(self, event: Died) -> None:
         """With a spout's worker, all that was pending is gone."""
-        gone = self.facts.gone(event)
-        for tasks in self.facts.limits:
-            if tasks[0] in gone:
-                self._pending[tasks] = 0
-                self._open = {n: group for n, group in self._open.items() if group != tasks}
+        self._pending.died(self.facts.gone(event))
 
 
 class KeysKeepTheirTask(Checker):

@@ -10,9 +10,10 @@ import msgspec
 
 from multilang_cli.protocol.words.shortening import head
 from multilang_cli.topology.checkers.checker import Checker, RunFacts
+from multilang_cli.topology.checkers.pending import PendingEmissions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, PhaseBegun, TupleSettled
 
@@ -103,48 +104,38 @@ class _Completed:
 
 
 class _Room:
-    """The seconds in which a spout's task could emit nothing: as much was pending as its limit lets be, by tasks."""
+    """The seconds in which a spout's task could emit nothing: as much was pending as its limit lets be."""
 
     def __init__(self, limits: Mapping[tuple[int, ...], int]) -> None:
         self._limits = {tasks: limit for tasks, limit in limits.items() if limit}
-        self._group = {task: tasks for tasks in self._limits for task in tasks}
-        self._pending: dict[int, tuple[int, ...]] = {}
-        self._count = dict.fromkeys(self._limits, 0)
+        self._pending = PendingEmissions(self._limits)
         self._full_since: dict[tuple[int, ...], float] = {}
         self._full = dict.fromkeys(self._limits, 0.0)
 
     def emitted(self, event: Emitted) -> None:
         """One more is pending."""
-        group = self._group.get(event.task)
-        if group is None or event.root is None:
-            return
-        self._pending[event.n] = group
-        self._count[group] += 1
-        if self._count[group] == self._limits[group]:
-            self._full_since[group] = event.t
+        tasks = self._pending.emitted(event)
+        if tasks is not None and self._pending.count[tasks] == self._limits[tasks]:
+            self._full_since.setdefault(tasks, event.t)
 
     def ended(self, event: EmissionEnded) -> None:
         """One less."""
-        if (group := self._pending.pop(event.emit, None)) is not None:
-            self._less(group, event.t)
+        if (tasks := self._pending.ended(event)) is not None:
+            self._has_room(tasks, event.t)
 
-    def died(self, tasks: Iterable[int], t: float) -> None:
-        """With a task, all that was pending is gone."""
-        groups = {self._group[task] for task in tasks if task in self._group}
-        for n in [n for n, group in self._pending.items() if group in groups]:
-            self._less(self._pending.pop(n), t)
+    def died(self, gone: Collection[int], t: float) -> None:
+        """With a task, all that was pending of it is gone."""
+        for tasks in self._pending.died(gone):
+            self._has_room(tasks, t)
 
     def full(self, task: int, t: float) -> float:
         """The seconds of it until `t`."""
-        group = self._group.get(task)
-        if group is None:
-            return 0.0
-        return self._full[group] + t - self._full_since.get(group, t)
+        tasks = self._pending.group_of(task)
+        return 0.0 if tasks is None else self._full[tasks] + t - self._full_since.get(tasks, t)
 
-    def _less(self, group: tuple[int, ...], t: float) -> None:
-        self._count[group] -= 1
-        if self._count[group] < self._limits[group] and (since := self._full_since.pop(group, None)) is not None:
-            self._full[group] += t - since
+    def _has_room(self, tasks: tuple[int, ...], t: float) -> None:
+        if self._pending.count[tasks] < self._limits[tasks]:
+            self._full[tasks] += t - self._full_since.pop(tasks, t)
 
 
 class _Due(NamedTuple):
