@@ -375,21 +375,11 @@ while True:
 """
 
 
-NAMES_ANOTHER = """import json, os, sys
-def read():
-    lines = []
-    for line in sys.stdin:
-        if line == "end\\n":
-            return json.loads("".join(lines))
-        lines.append(line)
-    os._exit(0)
-def send(message):
-    print(json.dumps(message) + "\\nend", flush=True)
-open(os.path.join(read()["pidDir"], str(os.getpid())), "w").close()
-send({"pid": os.getpid()})
-while tup := read():
+NAMES_ANOTHER = f"""{PID}
+shake()
+while tup := message():
     beat = tup["stream"] == "__heartbeat"
-    send({"command": "sync"} if beat else {"command": "ack", "id": "of another"})
+    say('{{"command":"sync"}}\\nend\\n' if beat else '{{"command":"ack","id":"of another"}}\\nend\\n')
 """
 
 
