@@ -21,7 +21,7 @@ from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
-from multilang_cli.subject.source.sources import lines_of, source_of
+from multilang_cli.subject.source.sources import source_of, user_lines_of
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.topology.blame import stories
 from multilang_cli.topology.checkers.judge import Judge
@@ -263,7 +263,7 @@ def _diagnosed(setup: Setup, life: TaskRun, findings: Sequence[Finding]) -> Diag
             return Diagnosis()
         profile = life.side.profile
         source = source_of(life.argv, life.cwd, profile.kind)
-        recent = RecentEvents(profile, setup.rulebook, source=source, lines=lines_of(source))
+        recent = RecentEvents(profile, setup.rulebook, source=source, lines=user_lines_of(source))
         recent.take(read_transcript(life.transcript))
     except (OSError, TranscriptError):
         return Diagnosis()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.subject.source.sources import lines_of, source_of, suspect_in
+from multilang_cli.subject.source.sources import lines_of, source_of, suspect_in, user_lines_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,6 +99,23 @@ def test_what_a_script_of_the_shell_sources_is_its_own(tmp_path: Path) -> None:
     (tmp_path / "storm.sh").write_text("read line\n")
     (tmp_path / "other.sh").write_text("read other\n")
     assert lines_of(source_of(["./words"], tmp_path, "bolt")).keys() == {"words", "storm.sh"}
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "helper", "other"),
+    [
+        ("words.py", "import storm, wire\n", "wire.py", "storm.py"),
+        ("words.rb", "require_relative 'wire'\nrequire_relative 'storm'\n", "wire.rb", "storm.rb"),
+        ("main.go", "func main() {\n", "wire.go", "storm.go"),
+    ],
+)
+def test_a_helper_beside_a_program_is_of_its_authors_and_a_copied_adapter_is_not(
+    tmp_path: Path, program: str, text: str, helper: str, other: str
+) -> None:
+    for name, lines in {program: text, helper: "read\n", other: "read\n"}.items():
+        (tmp_path / name).write_text(lines)
+    argv = {"py": ["python3", program], "rb": ["ruby", program], "go": ["go", "run", program]}[program[-2:]]
+    assert user_lines_of(source_of(argv, tmp_path, "bolt")).keys() == {program, helper}
 
 
 def test_the_folder_of_a_compiled_program_is_one_in_which_its_sources_stand(tmp_path: Path) -> None:

@@ -229,8 +229,7 @@ def suspect_in(source: Source, pattern: str, *, in_adapter: bool = False) -> Pla
     `in_adapter`: else of the adapters beside it.
     """
     own, beside = _related_lines(source)
-    theirs = {name: lines for name, lines in beside.items() if not LIBRARIES.search(name)}
-    found = only_line_with(pattern, own) or only_line_with(pattern, theirs)
+    found = only_line_with(pattern, own) or only_line_with(pattern, _without_adapters(beside))
     return found if found or not in_adapter else only_line_with(pattern, beside)
 
 
@@ -244,6 +243,16 @@ def lines_of(source: Source) -> Lines:
     """The lines of the component's own files: its program's, else all beside it; of a shell also what it sources."""
     own, beside = _related_lines(source)
     return {**own, **beside} if source.language == "shell" else own or beside
+
+
+def user_lines_of(source: Source) -> Lines:
+    """The lines that the authors of the component wrote: its own, and those of files beside it but copied adapters."""
+    own, beside = _related_lines(source)
+    return {**own, **_without_adapters(beside)} if own else beside
+
+
+def _without_adapters(files: Lines) -> Lines:
+    return {name: lines for name, lines in files.items() if not LIBRARIES.search(name)}
 
 
 @cache

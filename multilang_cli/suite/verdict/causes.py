@@ -18,7 +18,7 @@ from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.options import redactor_of
-from multilang_cli.subject.source.sources import lines_of, source_of, starter_of, with_build_folders
+from multilang_cli.subject.source.sources import source_of, starter_of, user_lines_of, with_build_folders
 from multilang_cli.suite.verdict.lines import TEXT, first_line, with_lines
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def causes_of(
         pieced=session.stdin.pieces.pieced,
         sizes=watch.sizes,
         storm=checked.version.id,
-        sources=lines_of(source),
+        sources=user_lines_of(source),
         misplaced=last.misplaced,
     )
     facts = facts_of(watch.events.values(), findings, with_build_folders(source, known.stderr), forms, known)
