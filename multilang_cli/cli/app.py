@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import typer
 
 from multilang_cli.cli.commands import REDACTING
 from multilang_cli.cli.help import PanelledCommand
-from multilang_cli.cli.options import as_json
-from multilang_cli.cli.options.table import with_options
+from multilang_cli.cli.options.table import OptionTable, flag, with_options
 from multilang_cli.cli.redacting import REDACT, declare_given
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+_JSON = "as_json"
+_AS_REPORT: OptionTable = {_JSON: flag("--json", "Print the result as JSON: as --report json=-.")}
 
 
 def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> int:
@@ -26,7 +28,7 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
         """Keep what the command line says, for the function itself."""
         parsed.append(values)
 
-    redacts, reports = name in REDACTING, as_json.reports_of(function)
+    redacts, reports = name in REDACTING, _reports_of(function)
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(cls=PanelledCommand, context_settings=SETTINGS)(accepting(keep, name))
     try:
@@ -38,17 +40,22 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
         if redacts:
             # A tap stands in a worker: it has options, and no file that it looks for.
             declare_given(name, parsed[0], configured=name != "tap")
-        if reports:
-            as_json.take_report(parsed[0], reports)
+        if reports and parsed[0].pop(_JSON):
+            parsed[0][reports] = [*(parsed[0][reports] or ()), "json=-"]
         return function(**parsed[0])
     return code if isinstance(code, int) else ExitCode.CONFORMANT
 
 
 def accepting(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`function` of the command `name` with the options that it does not name itself."""
-    if as_json.reports_of(function):
-        function = with_options(function, as_json.AS_REPORT)
+    if _reports_of(function):
+        function = with_options(function, _AS_REPORT)
     return with_options(function, REDACT) if name in REDACTING else function
+
+
+def _reports_of(function: Callable[..., Any]) -> str:
+    """The parameter that holds a command's reports; "" if it makes none."""
+    return next((name for name in ("reports", "report") if name in signature(function).parameters), "")
 
 
 _MEANT = {
