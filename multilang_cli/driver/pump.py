@@ -59,14 +59,14 @@ class OutOfTimeError(Exception):
 class Pump:
     """A running component and its judge.
 
-    `script`: what Storm's side does by itself. `events`: what happened; `findings` so far. `stdin`: what is said to it.
-    `read_size`: read so many bytes at a time. `overflowed`: a frame passed the limit; `without_reader`: it lives, and
-    nobody reads its stdin: Storm's next write fails, and the worker dies. `handlers`: what is done about a message, by
-    its class: the script's, unless somebody else plays; `heard`: its frame, as long as that is done. `ignored_from`:
-    the event from which on nothing is, None for none: the worker is dead. `alter`: changes what is read, each piece of
-    it; `keep_stderr`: is given what it writes there. `until`: on the machine's clock, after which nothing is moved any
-    more, and OutOfTimeError is raised. `memory`: what the process and its descendants may hold, in bytes; with more it
-    is killed, and TooMuchMemoryError is raised.
+    `script`: Storm's automatic actions. `events`: everything that happened. `findings`: all found so far. `stdin`: the
+    queue of messages to the component. `read_size`: bytes per read of stdout. `overflowed`: a frame passed the limit.
+    `without_reader`: the component lives but nobody reads its stdin, so Storm's next write fails and the worker dies.
+    `handlers`: actions by message class; the script's by default. `heard`: the frame being handled. `ignored_from`:
+    the event after which messages have no effect because the worker is dead; None while it lives. `alter`: transforms
+    each piece that is read from stdout. `keep_stderr`: called with each piece of stderr. `until`: deadline on the
+    machine's clock; passing it raises OutOfTimeError. `memory`: limit in bytes for the process and its descendants;
+    exceeding it kills the process and raises TooMuchMemoryError.
     """
 
     __slots__ = (
@@ -142,7 +142,7 @@ class Pump:
         return self.clock.now
 
     def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
-        """Something happened that is no message."""
+        """Record an event that is not a message."""
         return self.events.note(channel, fact, raw)
 
     @property
@@ -158,7 +158,7 @@ class Pump:
     # --- what is heard ------------------------------------------------------------------------------------------
 
     def _hear(self, frames: Sequence[Frame]) -> None:
-        """Have messages judged, and do what follows from them."""
+        """Judge messages and act on them."""
         now = self.clock.now
         if frames and not self.judge.state.said:
             self._hear_first(frames[0], now)

@@ -65,11 +65,10 @@ QUIET_AFTER = 0.5
 class Session:
     """A component from its handshake to its end. `pump`: moves its bytes and has them judged.
 
-    `ended_by_us`: the process lived until `end`. `as_storm`: what will surely never come is waited for, and nothing any
-    more once the worker would have ended. `interrupted`: a person has waited long enough, so that every wait ends,
-    without a finding; None where none may.
-    `on_wait`: told of a wait that is long, again and again: what is waited for, since how many seconds, and what the
-    component is doing.
+    `ended_by_us`: the process still lived when `end` was called. `as_storm`: wait as Storm would: for the full limit
+    even if an answer can't come any more, but not past the worker's end. `interrupted`: true once a person has stopped
+    the wait, which ends every wait without a finding; None if waits can't be interrupted. `on_wait`: called repeatedly
+    during a long wait with what is waited for, the seconds so far, and what the component is doing.
     """
 
     __slots__ = (
@@ -114,7 +113,7 @@ class Session:
         self._standstill = waiting.Standstill(process)
 
     def add_sink(self, sink: EventSink) -> None:
-        """Have `sink` see every event from now on."""
+        """Send every later event to `sink`."""
         self.events.sinks = (*self.events.sinks, sink)
 
     @property
@@ -134,16 +133,16 @@ class Session:
 
     @property
     def own_end(self) -> Exited | None:
-        """The end that the component made by itself; None while it lives, or where we ended it."""
+        """The component's own exit; None while it lives or if we ended it."""
         return None if self.ended_by_us else self.exit
 
     def say(self, message: FromStorm) -> None:
-        """Queue a message; it is an event when it is put into the pipe."""
+        """Queue a message; it becomes an event when it is written to the pipe."""
         self.stdin.queue.append(message)
 
     @property
     def idle(self) -> bool:
-        """True if Storm has nothing left to say."""
+        """True if nothing is queued for the component."""
         return not (self.stdin.queue or self.stdin.answers)
 
     # --- waiting ------------------------------------------------------------------------------------------------

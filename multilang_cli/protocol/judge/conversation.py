@@ -1,7 +1,7 @@
-"""The judge. The only place that knows what is right; it is fed events and answers with findings.
+"""The judge: takes events and returns findings. Only this room decides what is right.
 
-Pure: time and silence come as events. Roles are a parameter: what bolts and spouts have in common is here, what
-differs in ``bolt_rules`` and ``spout_rules``; how phases follow each other is a table in ``state``.
+Pure: time and silence arrive as events. Roles are a parameter: rules shared by bolts and spouts are here, the others
+in ``bolt_rules`` and ``spout_rules``; the transitions between phases are a table in ``state``.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ class Conversation(RuleContext):
         self._silence: Callable[[Conversation, float], float] = role.own_silence
 
     def feed(self, event: Event) -> list[Finding]:
-        """Judge the next event. Events come in the order of their seq; returns what is wrong with this one."""
+        """Judge the next event, in order of seq, and return its findings."""
         return self.feed_all((event,))
 
     def feed_all(self, events: Sequence[Event]) -> list[Finding]:
-        """Judge the next events, oldest first, as `feed` would one by one; returns all that is wrong with them."""
+        """Judge events, oldest first, as `feed` would one by one, and return all their findings."""
         found = self._found = []
         if self.profile.kind == "bolt" and not self._watched:
             if events.__class__ is RecordedEvents:
@@ -121,9 +121,9 @@ class Conversation(RuleContext):
             at = passed + 1
 
     def pass_empty_next(self, seq: int, asked: float, answered: float) -> list[Finding] | None:
-        """Judge a next to a spout and the sync that answers it, which are the next two events, from `seq` on.
+        """Judge a spout's next and the sync that answers it: two events that begin at `seq`.
 
-        `asked`, `answered`: their times. None, and nothing is judged, if it takes the events to tell.
+        `asked`, `answered`: their times. Returns None, having judged nothing, if the events themselves are needed.
         """
         if self._watched:
             return None
@@ -131,16 +131,16 @@ class Conversation(RuleContext):
         return found if spout_rules.pass_empty_next(self, seq, asked, answered) else None
 
     def pass_turn(self, told: Batch, said: Batch) -> bool:
-        """Judge a command to a spout, with what stands before it, and the whole answer, if all is plainly right.
+        """Judge a command to a spout, with what precedes it, and its complete answer, if both are plainly right.
 
-        False, and nothing is judged, if it takes the events to tell.
+        Returns False, having judged nothing, if the events themselves are needed.
         """
         return not self._watched and spout_rules.pass_turn(self, told, said)
 
     def pass_empty_turns(self, turns: EmptyTurns) -> bool:
-        """Judge acks and fails to a spout, and the sync behind each, if all is plainly right.
+        """Judge acks and fails to a spout, each with the sync that follows it, if all are plainly right.
 
-        False, and nothing is judged, if it takes the events to tell.
+        Returns False, having judged nothing, if the events themselves are needed.
         """
         return not self._watched and spout_rules.pass_empty_turns(self, turns)
 
