@@ -1,7 +1,7 @@
-"""Plays the recorded side of Storm to a component: the same bytes in the same order, each when it may be sent.
+"""Replays Storm's recorded side to a component: the same bytes in the same order, each once it may be sent.
 
-A message that the recorded Storm sent after it had heard something is sent when the matching something was heard now,
-or when it is sure not to come, or when the limit for it has run out. Ids of now stand where a component must echo them.
+If the recorded Storm had received a message before it sent one, the replay first waits for the matching message, until
+it can't come any more or its time limit is over. Ids that the component must echo are replaced by this run's ids.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _TERMINATED = 15
 
 
 class RecordingPlayer:
-    """Plays `recording` over `session`, which it has to itself until `release`.
+    """Replays `recording` over `session`, which it owns until `release`.
 
-    `conf`: values for the handshake's conf, such as those that were recorded as ***. `real_time`: nothing is sent
-    before its time. `left_out`: sentences on what could not be sent; `awaited_in_vain`: how often something that was
-    heard then did not come before the next message was sent. `stopped_at`: the recorded event before which it was
-    stopped, None if it was played to its end.
+    `conf`: values for the handshake's conf, such as those recorded as ***. `real_time`: send nothing before its
+    recorded time. `left_out`: sentences on what could not be sent. `awaited_in_vain`: how often a recorded message did
+    not come before the next one was sent. `stopped_at`: the recorded event before which the replay was stopped; None
+    if it ran to the end.
     """
 
     def __init__(

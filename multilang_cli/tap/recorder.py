@@ -1,7 +1,6 @@
-"""The recording side of the tap: judges what passed, logs what is wrong with it, keeps transcripts. It may fail.
+"""The recording side of the tap: judges the traffic, logs its findings, keeps transcripts. It may fail.
 
-Time is data: it comes with the records, so that nothing here waits. What is asked of the system is the file system, and
-whose pid was announced.
+Nothing here waits: times come with the records. It asks the system only for files and whose pid was announced.
 """
 
 from __future__ import annotations
