@@ -101,10 +101,16 @@ class DeadLetters:
         del message
         self._under_way.remove(refused)
         if error is None:
-            self._done(manager, refused, f"written to topic {self._topic}")
+            self._done(manager, refused, f"written to topic {self._topic}{self._ids(refused)}")
             return
         self._waiting.append((manager, refused))
         self._tell(refused, self._not_taken(error))
+
+    def _ids(self, refused: RefusedMessage) -> str:
+        """The message ids of its tuples, as Storm has them: by these it is known to be no loss."""
+        topic = f"{refused.record.topic}:" if self._several else ""
+        ids = ", ".join(f"{topic}{each}" for each in refused.ids)
+        return ids and f" (message id{'s' * (len(refused.ids) > 1)} {ids})"
 
     def _not_taken(self, error: KafkaError | KafkaException) -> str:
         return f"topic {self._topic} does not take it, and it waits: {said(error)}"

@@ -82,11 +82,15 @@ class TooManyFailuresError(Exception):
 
 
 class RefusedMessage(NamedTuple):
-    """A message that is not emitted any more, and why. It is done when `PartitionManager.settle` is called."""
+    """A message that is not emitted any more, and why. It is done when `PartitionManager.settle` is called.
+
+    `ids`: those of its last attempt that were not acked.
+    """
 
     partition: int
     record: KafkaRecord
     why: str
+    ids: tuple[MessageId, ...] = ()
 
 
 class Turn(NamedTuple):
@@ -266,12 +270,13 @@ class PartitionManager:
             return None
         self.failed += 1
         message.failures += 1
-        message.left = set()
+        left, message.left = message.left, set()
         if self._max_behind is not None and self._ignored(id_.offset, self._max_behind):
             return None
         if self._backoff.gives_up(message.failures):
             why = f"failed {message.failures} times"
-            return self._given_up(RefusedMessage(self.partition, message.record, why))
+            ids = tuple(id_._replace(nth=nth) for nth in sorted(left))
+            return self._given_up(RefusedMessage(self.partition, message.record, why, ids))
         heapq.heappush(self._later, (now + self._backoff.delay(message.failures), id_.offset))
         return None
 

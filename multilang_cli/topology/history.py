@@ -95,6 +95,13 @@ class Beat(_Happened, frozen=True, kw_only=True, tag="beat"):
     what: Literal["sent", "answered", "missed"]
 
 
+class DeadLettered(_Happened, frozen=True, kw_only=True, tag="dead-letter"):
+    """A spout's task gave messages up, and put them where they are kept. `ids`: their message ids, as it said them."""
+
+    task: _Task
+    ids: tuple[str, ...]
+
+
 class Died(_Happened, frozen=True, kw_only=True, tag="death"):
     """A worker, or an acker's task alone, is gone with all it held. `why`: a sentence."""
 
@@ -133,6 +140,7 @@ Happening = (
     | AckerTold
     | EmissionEnded
     | Beat
+    | DeadLettered
     | Died
     | Lost
     | Faulted

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from multilang_cli.kafka.local.broker import LocalKafka
 from multilang_cli.topology.history import Died
 from tests.kafka.journeys import Journey, to_a_bolt
 from tests.kafka.topics import Topic
+from tests.topologies.runs import run as run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,3 +95,48 @@ def test_an_outage_of_the_broker_is_sat_out(how: str, topic: Topic, kafka: Local
     kafka.wait()
     assert journey.values == wanted
     assert not ran.of(Died)
+
+
+FAILS_BAD = """
+from multilang_cli.component.bolt import Bolt
+
+
+class Sink(Bolt):
+    def process(self, tup):
+        self.fail(tup) if tup.values[0] == "bad" else self.ack(tup)
+
+
+Sink().run()
+"""
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_what_is_in_the_dead_letters_is_not_lost(
+    several: bool, topic: Topic, kafka: LocalKafka, tmp_path: Path
+) -> None:
+    """A message of three tuples, of which one always fails."""
+    letters = Topic(kafka, f"{topic.name}.dead", partitions=1)
+    topic.fill(0, [b"a b", b"c bad d", b"e"])
+    (tmp_path / "sink.py").write_text(FAILS_BAD, encoding="utf-8")
+    settings: dict[str, Any] = {
+        "retry.limit": 1,
+        "given.up": f"topic:{letters.name}",
+        "scheme": "python:tests.kafka.schemes:words",
+    }
+    topology = to_a_bolt(topic, **settings)
+    conf, bolt = topology.components["kafka"].conf, (sys.executable, str(tmp_path / "sink.py"))
+    if several:
+        conf = {**conf, "kafka.spout.topic": f"{topic.name},{Topic(kafka, f'{topic.name}.other', partitions=1).name}"}
+    components = {
+        "kafka": replace(topology.components["kafka"], conf=conf),
+        "count": replace(topology.components["count"], command=bolt),
+    }
+    run = run_to_end(replace(topology, components=components), tmp_path / "run", idle=2.0).run
+    account = run.account
+    assert (account.lost, account.open, account.cut) == (0, 0, 0)
+    assert account.dead_letters >= 1, account.sentence
+    assert account.sent == account.completed + account.dead_letters
+    assert "in the dead letters" in account.sentence
+    assert [each.value() for each in letters.read(0, 1)] == [b"c bad d"]
+    wrong = {each.id: each.verdict for each in run.result.subjects if each.verdict not in {"pass", "skip"}}
+    assert wrong == {"given-up-kafka": "warn"}

@@ -106,7 +106,7 @@ def test_a_message_that_always_fails_is_given_up_and_handed_out() -> None:
     for attempt in range(3):
         made.next(attempt)
         given.append(made.fail(MessageId(7, 0, 3, attempt, 0), attempt))
-    assert given == [None, None, RefusedMessage(7, KafkaRecord(3, b"a"), "failed 3 times")]
+    assert given == [None, None, RefusedMessage(7, KafkaRecord(3, b"a"), "failed 3 times", (MessageId(7, 0, 3, 2, 0),))]
     assert (made.last_completed, made.given_up, made.next(9).state) == (3, 1, EmitState.NO_EMITTED)
     made.settle(3)
     assert made.last_completed == 4

@@ -199,16 +199,17 @@ def test_a_message_that_always_fails_goes_to_the_dead_letters(
         [id_] = ids_of(read_all(running, 1)).values()
         running.fail(id_)
     last = running.deactivate()
-    assert last.logs == [f"given up: partition 0: message 0: failed 2 times: written to topic {letters.name}"]
+    told = f"given up: partition 0: message 0: failed 2 times: written to topic {letters.name} (message id {id_})"
+    assert last.logs == [told]
     assert topic.committed(0)[0] == 1
     [dead] = letters.read(0, 1)
     assert (dead.value(), dead.key()) == (b"bad", b"k")
     headers: Any = dead.headers()
     assert headers[:2] == [("trace", b"7"), ("mlcheck.offset", b"9")]
-    told = dict(headers)
-    assert told["mlcheck.topic"] == topic.name.encode()
-    assert (told["mlcheck.partition"], told["mlcheck.offset"]) == (b"0", b"0")
-    assert int(told["mlcheck.timestamp"] or 0) > 0
+    named = dict(headers)
+    assert named["mlcheck.topic"] == topic.name.encode()
+    assert (named["mlcheck.partition"], named["mlcheck.offset"]) == (b"0", b"0")
+    assert int(named["mlcheck.timestamp"] or 0) > 0
 
 
 def test_a_dead_letter_that_no_topic_takes_waits_and_is_told_once(

@@ -17,6 +17,7 @@ from multilang_cli.topology.checkers.measures import Measures
 from multilang_cli.topology.history import (
     AckerTold,
     Beat,
+    DeadLettered,
     Delivered,
     Died,
     EmissionEnded,
@@ -482,3 +483,47 @@ def test_a_spout_at_its_limit_is_not_blamed_for_a_replay_not_made(
     told = "1 lost" if verdict == "fail" else "0 lost"
     assert told in checker.account.sentence
     assert ("1 not replayed before the run ended" in checker.account.sentence) == (verdict == "unknown")
+
+
+def in_the_dead_letters(*events: str) -> tuple[str, str]:
+    """What is said of message "a", 7 seconds before the drain: emit, fail, ack, kept, died."""
+    core = Core()
+    checker = AtLeastOnce(facts_of(core))
+    emitted = 0
+    for t, what in enumerate(events):
+        if what == "emit":
+            emitted += 1
+            values, root = "[1]", emitted
+            emission = Emitted(
+                t=t, n=emitted, task=core.spout, stream="default", values=values, message_id="a", root=root
+            )
+            checker.emitted(emission)
+        elif what == "kept":
+            checker.dead_lettered(DeadLettered(t=t, task=core.spout, ids=("a",)))
+        elif what == "died":
+            checker.died(Died(t=t, worker=0, why="it was killed"))
+        else:
+            end = EmissionEnded(t=t, emit=emitted, task=core.spout, how="failed", latency=1.0)
+            checker.ended(replace(end, how="acked") if what == "ack" else end)
+    checker.phase(PhaseBegun(t=len(events) + 7.0, name="drain"))
+    checker.finish()
+    return checker.holds().verdict, checker.account.sentence
+
+
+@pytest.mark.parametrize(
+    ("events", "verdict", "told"),
+    [
+        ("emit fail", "fail", "1 sent, 0 completed, 1 lost, 0 sent again"),
+        ("emit fail kept", "pass", "1 sent, 0 completed, 0 lost, 1 in the dead letters, 0 sent again"),
+        # One tuple of a message failed, and another of them ends behind that.
+        ("emit kept fail", "pass", "1 sent, 0 completed, 0 lost, 1 in the dead letters, 0 sent again"),
+        ("emit kept ack", "pass", "1 sent, 1 completed, 0 lost, 0 sent again"),
+        # Its spout did not store it in time, and comes back with it.
+        ("emit fail kept died emit fail kept", "pass", "1 sent, 0 completed, 0 lost, 1 in the dead letters, 1 sent"),
+        ("emit fail kept died emit ack", "pass", "1 sent, 1 completed, 0 lost, 1 sent again (1 given up before; "),
+        ("emit fail kept emit fail", "fail", "1 sent, 0 completed, 1 lost, 1 sent again"),
+    ],
+)
+def test_what_is_in_the_dead_letters_is_neither_lost_nor_completed(events: str, verdict: str, told: str) -> None:
+    found = in_the_dead_letters(*events.split())
+    assert (found[0], found[1][: len(told)]) == (verdict, told)

@@ -15,6 +15,7 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.topology.history import (
     AckerTold,
     Beat,
+    DeadLettered,
     Delivered,
     Died,
     EmissionEnded,
@@ -42,6 +43,7 @@ SAMPLES: tuple[Happening, ...] = (
     AckerTold(t=1.5, task=1, what="init", root=BIG, val=0),
     EmissionEnded(t=2.0, emit=1, root=BIG, task=3, how="timed out", latency=1.0),
     Beat(t=2.0, task=2, what="answered"),
+    DeadLettered(t=2.0, task=3, ids=("0:0:7:0:1",)),
     Died(t=2.0, worker=0, why="split, task 2: the process exited with code 1"),
     Died(t=2.0, worker=0, task=1, why="killed"),
     Lost(t=2.0, delivery=1, edges={BIG: 5}),

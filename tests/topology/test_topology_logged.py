@@ -70,10 +70,30 @@ def test_no_more_texts_are_kept_than_anybody_reads() -> None:
     assert len(said(*((chr(0x100 + number), 4) for number in range(1_000)))) == MOST_KINDS + 1
 
 
-def run(folder: Path, say: str, *options: str) -> tuple[int, str]:
+FAILS = """
+bolts:
+  - id: sink
+    className: org.apache.storm.flux.wrappers.bolts.FluxShellBolt
+    constructorArgs: [[%s, %s], [word]]
+streams:
+  - {from: source, to: sink, grouping: {type: SHUFFLE}}
+"""
+
+
+def failing_bolt(folder: Path) -> Path:
+    script = folder / "sink.py"
+    script.write_text(
+        "from multilang_cli.component.bolt import Bolt\n\n\nclass Sink(Bolt):\n    def process(self, tuple_):\n"
+        "        self.fail(tuple_)\n\n\nSink().run()\n",
+        encoding="utf-8",
+    )
+    return script
+
+
+def run(folder: Path, say: str, *options: str, flux: str = FLUX) -> tuple[int, str]:
     script = folder / "source.py"
     script.write_text(SPOUT.replace("SAY", say), encoding="utf-8")
-    (folder / "topology.yaml").write_text(FLUX % (sys.executable, script), encoding="utf-8")
+    (folder / "topology.yaml").write_text(flux.replace("%s, %s", f"{sys.executable}, {script}", 1), encoding="utf-8")
     done = mlcheck("topology", "run", "topology.yaml", "--idle", "0.2", *options, cwd=folder)
     return done.returncode, " ".join(done.stdout.split())
 
@@ -92,6 +112,26 @@ def test_what_was_given_up_is_a_warning(tmp_path: Path, options: tuple[str, ...]
     found, shown = run(tmp_path, say, *options)
     assert found == code, shown
     assert "10 given up. The first: message 1 is no JSON: dropped" in shown
+
+
+KEEPS = """self.emit([str(self.turn)], id=SHAPE)
+
+    def fail(self, id):
+        self.log(f"given up: order {id}: failed 1 time: DONE (message id {id})", 4)
+"""
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(("done", "code"), [("written to table dead", 0), ("dropped", 1)])
+@pytest.mark.parametrize("shape", ["self.turn", "str(self.turn)", 'f"{self.turn}, b"'])
+def test_what_its_spout_keeps_elsewhere_is_not_lost(tmp_path: Path, shape: str, done: str, code: int) -> None:
+    """What is told to be dropped is lost."""
+    say = KEEPS.replace("SHAPE", shape).replace("DONE", done)
+    found, shown = run(tmp_path, say, flux=FLUX + FAILS % (sys.executable, failing_bolt(tmp_path)))
+    assert found == code, shown
+    account = "10 lost" if code else "0 lost, 10 in the dead letters"
+    assert f"Messages: 10 sent, 0 completed, {account}, 0 sent again" in shown
+    assert "10 given up. The first: order" in shown
 
 
 @pytest.mark.component

@@ -48,6 +48,7 @@ HANDLERS: dict[type[Happening], str] = {
     history.AckerTold: "told",
     history.EmissionEnded: "ended",
     history.Beat: "beat",
+    history.DeadLettered: "dead_lettered",
     history.Died: "died",
     history.Lost: "lost",
     history.Faulted: "faulted",

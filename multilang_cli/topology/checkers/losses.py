@@ -15,13 +15,23 @@ from multilang_cli.topology.checkers.pending import PendingEmissions
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, PhaseBegun, TupleSettled
+    from multilang_cli.topology.history import (
+        DeadLettered,
+        Delivered,
+        Died,
+        EmissionEnded,
+        Emitted,
+        Lost,
+        PhaseBegun,
+        TupleSettled,
+    )
 
 SHOWN_IN_SENTENCE = 40
 """Characters of the values of a message that a sentence shows."""
 MOST_COMPLETED = 1 << 15
 """Completed messages that are remembered, the last ones: a spout that dies sends those again that it had not stored."""
 COMPLETED_BEFORE = "completed before their spout died"
+GIVEN_UP_BEFORE = "given up before"
 _Key = tuple[str, str]
 
 
@@ -44,13 +54,15 @@ class Account:
     """Messages of spouts with an id, each counted once however often it was emitted and completed.
 
     `sent`, `completed`, `open`: of them; `lost`: those that failed, and that nobody emitted again; `cut`: those that
-    failed, where the run ended before that can be said. `twice`: how often one was emitted again, `first`: the first
-    that was, and `causes`: why, with how often. `untracked`: tuples that were lost and stand in no tree, so that their
-    message was completed all the same.
+    failed, where the run ended before that can be said; `dead_letters`: those that their spout gave up, and
+    keeps elsewhere, as it says. `twice`: how often one was emitted again, `first`: the first that was, and `causes`:
+    why, with how often. `untracked`: tuples that were lost and stand in no tree, so that their message was completed
+    all the same.
     """
 
     def __init__(self) -> None:
         self.sent = self.completed = self.open = self.lost = self.cut = self.twice = self.untracked = 0
+        self.dead_letters = 0
         self.first = ""
         self.causes: Counter[str] = Counter()
 
@@ -60,6 +72,7 @@ class Account:
         if not self.sent:
             return f"{self.untracked:,} tuple{'s' * (self.untracked != 1)} lost, in no tree" if self.untracked else ""
         said = [f"{self.sent:,} sent", f"{self.completed:,} completed", f"{self.lost:,} lost"]
+        said += [f"{self.dead_letters:,} in the dead letters"] if self.dead_letters else []
         said += [f"{self.open:,} still open"] if self.open else []
         said += [f"{self.cut:,} not replayed before the run ended"] if self.cut else []
         said += [f"{self.untracked:,} of their tuples lost in no tree"] if self.untracked else []
@@ -101,6 +114,35 @@ class _Completed:
     def is_again(self, message: _Message) -> bool:
         """True if this attempt is of a message that was completed before."""
         return message.n in self._again
+
+
+class _DeadLetters:
+    """The last messages that spouts say to be kept elsewhere, by their values; None until they failed. Bounded."""
+
+    def __init__(self) -> None:
+        self._last: dict[_Key, str | None] = {}
+
+    def announce(self, key: _Key) -> None:
+        """A message that did not fail yet is kept."""
+        self._last.setdefault(key, None)
+        if len(self._last) > MOST_COMPLETED:
+            del self._last[next(iter(self._last))]
+
+    def add(self, message: _Message) -> None:
+        """A message that failed is kept."""
+        self.announce(message.key)
+        self._last[message.key] = message.values
+
+    def take_announced(self, message: _Message) -> bool:
+        """True if this message, which failed, was said to be kept."""
+        if self._last.get(message.key, "") is not None:
+            return False
+        self.add(message)
+        return True
+
+    def comes_again(self, message: _Message) -> bool:
+        """True if this new attempt is of a message that is kept; whatever had its id before, it is forgotten."""
+        return bool(self._last) and self._last.pop(message.key, None) == message.values
 
 
 class _Room:
@@ -166,6 +208,7 @@ class AtLeastOnce(Checker):
         self._last_new: dict[int, float] = {}
         self._completed = _Completed()
         self.account = Account()
+        self._dead_letters = _DeadLetters()
         self._by_values: dict[_Key, _Key] = {}
         self._loose: dict[int, tuple[int, int]] = {}
         self._missing = {name: Counter(map(json.dumps, values)) for name, values in facts.expected.items()}
@@ -185,8 +228,11 @@ class AtLeastOnce(Checker):
         due = self._discharge(message) if self._pending_replays else None
         if event.message_id is not None:
             self._open[event.n] = message
-            repeated = self._completed.comes_again(message, due.message if due else None)
-            self._enter(message, due.why if due else COMPLETED_BEFORE if repeated else "")
+            repeated = COMPLETED_BEFORE * self._completed.comes_again(message, due.message if due else None)
+            if self._dead_letters.comes_again(message):
+                self.account.dead_letters -= 1
+                repeated = GIVEN_UP_BEFORE
+            self._enter(message, due.why if due else repeated)
             if due or repeated:
                 return
         self._last_new[event.task] = event.t
@@ -220,8 +266,21 @@ class AtLeastOnce(Checker):
         if message is not None and event.how == "acked":
             self.account.completed += self._completed.add(message)
             self._pending_replays.pop(message.key, None)
+        elif message is not None and self._dead_letters.take_announced(message):
+            self.account.dead_letters += not self._completed.is_again(message)
         elif message is not None:
             self._expect_replay(message, event.t, event.how)
+
+    def dead_lettered(self, event: DeadLettered) -> None:
+        """Drop replays due of what is kept elsewhere; a spout may say so before the last tuple of a message failed."""
+        component = self.facts.components[event.task]
+        for key in [(component, each) for id_ in event.ids for each in (id_, json.dumps(id_))]:
+            due = self._pending_replays.pop(key, None)
+            if due is None:
+                self._dead_letters.announce(key)
+            else:
+                self._dead_letters.add(due.message)
+                self.account.dead_letters += not self._completed.is_again(due.message)
 
     def died(self, event: Died) -> None:
         """Expect a replay of everything that a dead spout had pending, from its source."""

@@ -22,7 +22,16 @@ from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, SYSTEM_TASK,
 from multilang_cli.topology.engine.logged import LoggedProblems
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand
 from multilang_cli.topology.engine.tally import Tally
-from multilang_cli.topology.history import AckerTold, Beat, Delivered, EmissionEnded, Emitted, Lost, TupleSettled
+from multilang_cli.topology.history import (
+    AckerTold,
+    Beat,
+    DeadLettered,
+    Delivered,
+    EmissionEnded,
+    Emitted,
+    Lost,
+    TupleSettled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -264,6 +273,12 @@ class Flow:
     def beat(self, task: int, what: Literal["sent", "answered", "missed"]) -> None:
         """A bolt's task was sent a heartbeat, has answered one, or is given up for its silence."""
         self.tell(Beat(t=self.t, task=task, what=what))
+
+    def logged_by(self, task: int, component: str, text: str, level: int) -> None:
+        """A task logged a line."""
+        ids = self.logged.take(component, text, level)
+        if ids and task in self.spouts:
+            self.tell(DeadLettered(t=self.t, task=task, ids=ids))
 
     # --- acking -------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,8 @@ WARN = 3
 ERROR = 4
 GIVEN_UP = "given up: "
 """A log line at level error that begins so tells of a message that its component will not process any more."""
+_KEPT = re.compile(r"(given up: .*: written to .*?) \(message ids? (.+)\)", re.DOTALL)
+"""A line that also tells that the message is kept elsewhere, and with which ids it was emitted."""
 KEPT_OF_LOG = 500
 """Characters that are kept of a text: of a traceback the last line says what it was."""
 MOST_KINDS = 50
@@ -46,15 +48,21 @@ class LoggedProblems:
     def __init__(self) -> None:
         self._kinds: dict[tuple[str, str], LoggedProblem] = {}
 
-    def take(self, component: str, text: str, level: int) -> None:
-        """Count a line of a component."""
+    def take(self, component: str, text: str, level: int) -> tuple[str, ...]:
+        """Count a line of a component. Gives the message ids that it tells to be kept among dead letters."""
         if level < WARN:
-            return
+            return ()
+        ids: tuple[str, ...] = ()
+        if level >= ERROR and (kept := _KEPT.fullmatch(text.strip())) is not None:
+            text, said = kept.groups()
+            # An id may have commas in it, too.
+            ids = tuple(dict.fromkeys((said, *said.split(", "))))
         text = ends(_in_short(text), KEPT_OF_LOG)
         key = component, _NUMBERS.sub("#", text)
         if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
             key = component, GIVEN_UP if text.startswith(GIVEN_UP) else ""
         self._kinds.setdefault(key, LoggedProblem(component, text, level)).count += 1
+        return ids
 
     def all(self) -> list[LoggedProblem]:
         """List them in the order in which they were first heard."""

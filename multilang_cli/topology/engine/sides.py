@@ -74,7 +74,7 @@ class TaskSide:
         return f"{self.profile.component}, task {self.task}"
 
     def _log(self, log: Log, _: int) -> None:
-        self.flow.logged.take(self.profile.component, log.msg or "", log.level or 0)
+        self.flow.logged_by(self.task, self.profile.component, log.msg or "", log.level or 0)
 
     def _error(self, error: Error, _: int) -> None:
         self.flow.logged.take(self.profile.component, error.msg or "", ERROR)
