@@ -38,8 +38,17 @@ class _Strike:
         """Tell of it and of what came of it."""
         task = self.event.task
         where = f" {components.get(task, '?')}, task {task}," if task else ""
-        came = ", ".join(f"{count:,} {what}" for what, count in self.cost.items()) or "nothing was lost or failed"
+        came = (
+            ", ".join(f"{count:,} {_counted(what, count)}" for what, count in self.cost.items())
+            or "nothing was lost or failed"
+        )
         return escape(f"{self.event.t:.3f} s: {self.event.fault} strikes{where} and until the next: {came}")
+
+
+def _counted(what: str, count: int) -> str:
+    """One of "emissions failed" is an emission failed."""
+    noun, _, rest = what.partition(" ")
+    return f"{noun.removesuffix('s') if count == 1 else noun} {rest}"
 
 
 class FlowGraph:
@@ -73,7 +82,7 @@ class FlowGraph:
             case Lost(delivery=number):
                 if gone := self._way.pop(number, None):
                     self._lost[gone] += 1
-                    self._cost("deliveries lost")
+                    self._cost("tuples lost")
             case _:
                 self._of_faults(event)
 

@@ -63,7 +63,9 @@ def sections_of(run: TopologyRun, setup: Setup) -> Iterator[AnySection]:
 def _numbers(run: TopologyRun) -> FactsSection:
     measures = run.measures
     tuples, tracking = measures.tracking
-    rows = [(f"{how}", f"{count:,} emissions") for how, count in measures.ends.items()]
+    rows = [("account", escape(run.account.sentence))] if run.account.sentence else []
+    rows += [(f"{how}", f"{count:,} emissions") for how, count in measures.ends.items()]
+    rows += [("fault", escape(str(each))) for each in measures.recoveries[:MOST_FAULTS]]
     if measures.availability is not None:
         rows.append(("availability", f"{measures.availability:.2%} of what ended was acked"))
     if measures.availability:

@@ -11,7 +11,7 @@ const LABEL = 14;
 const ROWS = 12;
 const FONT = "12px system-ui, sans-serif";
 const BANDS: Record<Tone, string> = { good: "--good", warn: "--warn", bad: "--bad", muted: "--muted", plain: "--muted" };
-const LINES = ["--series-1", "--series-2", "--series-3", "--series-4"];
+const LINES = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => `--series-${number}`);
 
 export function plotOptions(section: Plot, frame: HTMLElement): uPlot.Options {
   const style = getComputedStyle(frame);

@@ -176,6 +176,18 @@ def test_every_style_draws_something_in_its_colour(browser: Browser, style: str,
     assert browser.js(blue) > 20
 
 
+def test_eight_series_have_eight_colours(browser: Browser) -> None:
+    plot = deepcopy(documents.PLOT)
+    plot["series"] = [{"name": f"s{n}", "style": "points", "x": [1, 2], "y": [n, n]} for n in range(8)]
+    for scheme in ("light", "dark"):
+        browser.show_as(scheme=scheme)
+        browser.open(documents.page(plot))
+        browser.until(lambda: browser.all("canvas"))
+        marks = "[...document.querySelectorAll('.u-legend .u-marker')].map((mark) => mark.getAttribute('style'))"
+        drawn = [mark for mark in browser.js(marks) if mark]
+        assert (len(drawn), len(set(drawn))) == (8, 8)
+
+
 @pytest.mark.parametrize("along", ["x", "y"])
 def test_a_band_goes_across_or_from_top_to_bottom(browser: Browser, along: str) -> None:
     plot = deepcopy(documents.PLOT)

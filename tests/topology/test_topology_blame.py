@@ -10,9 +10,11 @@ import pytest
 
 from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.topology.blame import stories, told
-from multilang_cli.topology.history import Died, EmissionEnded, Happening, Lost, PhaseBegun
+from multilang_cli.topology.flow_graph import FlowGraph
+from multilang_cli.topology.history import Died, EmissionEnded, Faulted, Happening, Lost, PhaseBegun
 from tests.command import mlcheck
 from tests.pages import PageFile
+from tests.topologies.runs import split_count
 from tests.topologies.workloads import FOLDER, run_workload
 from tests.topology.test_topology_flow import Core
 
@@ -151,6 +153,9 @@ def test_a_page_has_the_trees_the_plots_and_the_load(tmp_path: Path) -> None:
         sections
     )
     assert sections["story-1"]["steps"][-1]["tone"] == "bad"
+    numbers = dict(sections["run-numbers"]["rows"])
+    assert numbers["account"].startswith("6 sent, 6 completed, 0 lost, 1 sent again (1 failed; the first: [")
+    assert numbers["fault"].startswith("pause:sink:0.1@3 struck at ")
     graph = sections["topology"]
     assert [(each["from"], each["to"], each["label"]) for each in graph["graph"]["edges"]] == [
         ("queue", "sink", "SHUFFLE 7")
@@ -167,3 +172,14 @@ def test_a_page_has_the_trees_the_plots_and_the_load(tmp_path: Path) -> None:
         assert (band["label"], band["along"]) == ("pause:sink:0.1@3", "x")
         assert begins == band["from"] < band["to"] <= ends
     assert sections["ackers"]["rows"] == [["task 1", 7, 6, 1]]
+
+
+def test_what_came_of_a_fault_is_counted_by_one_or_several() -> None:
+    graph = FlowGraph(split_count(), {1: "__acker", 2: "count"})
+    graph.take(Faulted(t=1.0, plan=0, fault="kill:count@3", phase="strikes", task=2))
+    graph.take(Died(t=1.0, worker=0))
+    for number in (1, 2):
+        graph.take(EmissionEnded(t=2.0, emit=number, task=3, how="failed", latency=1.0))
+    [step] = graph.section().steps
+    told = "1.000 s: kill:count@3 strikes count, task 2, and until the next: 1 worker died, 2 emissions failed"
+    assert step.text == told
