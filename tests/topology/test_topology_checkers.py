@@ -444,6 +444,25 @@ def test_what_a_reborn_spout_sends_again_is_no_new_message() -> None:
     )
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_a_reborn_spout_sends_again_has_the_id_of_its_first_attempt(kept: bool) -> None:
+    """The Kafka spout counts attempts in its ids. `kept`: the second failed too, and is in the dead letters."""
+    core = Core()
+    checker = AtLeastOnce(facts_of(core))
+    for n, id_ in enumerate(["m:0", "m:1"] * 2, 1):
+        emission = Emitted(t=n, n=n, task=core.spout, stream="default", values="[1]", message_id=id_, root=n)
+        checker.emitted(emission)
+        end = EmissionEnded(t=n, emit=n, task=core.spout, how="failed", latency=0.0)
+        checker.ended(end if id_ == "m:0" or kept else replace(end, how="acked"))
+        if id_ == "m:1":
+            if kept:
+                checker.dead_lettered(DeadLettered(t=n, task=core.spout, ids=(id_,)))
+            checker.died(Died(t=n, worker=0, why="it was killed"))
+    checker.finish()
+    told = "0 completed, 0 lost, 1 in the dead letters" if kept else "1 completed, 0 lost"
+    assert checker.account.sentence.startswith(f"1 sent, {told}, 3 sent again")
+
+
 @pytest.mark.parametrize(
     ("limit", "later", "verdict"),
     [

@@ -36,18 +36,24 @@ _Key = tuple[str, str]
 
 
 class _Message(msgspec.Struct, frozen=True):
-    """A reliable emission: by its message id and by its values it is known again."""
+    """A reliable emission: by its message id and by its values it is known again. `first_id`: its first attempt's."""
 
     n: int
     task: int
     component: str
     id: str
     values: str
+    first_id: str
 
     @property
     def key(self) -> _Key:
         """By what it is known: the spout and its message id."""
         return self.component, self.id
+
+    @property
+    def first_key(self) -> _Key:
+        """By what its first attempt was known, as which a spout that dies sends it again."""
+        return self.component, self.first_id
 
 
 class Account:
@@ -93,9 +99,10 @@ class _Completed:
         """A message was completed; False if it had been before."""
         again = self.is_again(message)
         self._again.discard(message.n)
-        self._last[hash((message.key, message.values))] = None
-        if len(self._last) > MOST_COMPLETED:
-            del self._last[next(iter(self._last))]
+        for key in {message.key, message.first_key}:
+            self._last[hash((key, message.values))] = None
+            if len(self._last) > MOST_COMPLETED:
+                del self._last[next(iter(self._last))]
         return not again
 
     def died(self, components: Iterable[str]) -> None:
@@ -130,8 +137,8 @@ class _DeadLetters:
 
     def add(self, message: _Message) -> None:
         """A message that failed is kept."""
-        self.announce(message.key)
-        self._last[message.key] = message.values
+        self.announce(message.first_key)
+        self._last[message.first_key] = message.values
 
     def take_announced(self, message: _Message) -> bool:
         """True if this message, which failed, was said to be kept."""
@@ -224,8 +231,11 @@ class AtLeastOnce(Checker):
             return
         component = self.facts.components[event.task]
         self._room.emitted(event)
-        message = _Message(event.n, event.task, component, json.dumps(event.message_id), event.values)
+        id_ = json.dumps(event.message_id)
+        message = _Message(event.n, event.task, component, id_, event.values, id_)
         due = self._discharge(message) if self._pending_replays else None
+        if due is not None:
+            message = msgspec.structs.replace(message, first_id=due.message.first_id)
         if event.message_id is not None:
             self._open[event.n] = message
             repeated = COMPLETED_BEFORE * self._completed.comes_again(message, due.message if due else None)
