@@ -55,6 +55,12 @@ def load_pages() -> dict[str, DocsPage]:
     return found
 
 
+def page_named(name: str, pages: dict[str, DocsPage]) -> DocsPage | None:
+    """The page of a name, the first page of a folder, or the page in a folder that alone has this name."""
+    alike = [page for full, page in pages.items() if full.rpartition("/")[2] == name]
+    return pages.get(name) or pages.get(f"{name}/index") or (alike[0] if len(alike) == 1 else None)
+
+
 def search_pages(words: str, pages: dict[str, DocsPage]) -> list[PageMatch]:
     """Pages that have all words, whatever their case, the best first, those that lead before records."""
     wanted = words.lower().split()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_rules
-from multilang_cli.catalogue.pages import DocsPage, for_terminal, load_pages, search_nearly, search_pages
+from multilang_cli.catalogue.pages import DocsPage, for_terminal, load_pages, page_named, search_nearly, search_pages
 from multilang_cli.catalogue.written import PAGES_BESIDE, TITLE, load_chapters, load_sentences
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -65,7 +65,7 @@ def docs_given(flags: DocsFlags) -> int:
         listed = [_named(page) for page in pages.values()] + _chapters()
         write_json(listed) if as_json else _list(listed)
         return ExitCode.CONFORMANT
-    page = pages.get(wanted) or pages.get(f"tutorials/{wanted}") or _protocol_page(wanted)
+    page = page_named(wanted, pages) or _protocol_page(wanted)
     all_pages = pages if page else pages | _protocol_pages()
     found = [] if page else search_pages(wanted, all_pages)
     explained = [] if page else _explainable(wanted)
