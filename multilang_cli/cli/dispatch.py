@@ -72,6 +72,9 @@ def _unknown(name: str) -> str:
     group, _, last = name.partition(" ")
     if last:
         known = [words.split()[1] for words in COMMANDS if words.startswith(f"{group} ")]
+        if last.startswith("-") and last not in known:
+            example = f"mlcheck {group} {next(each for each in known if each[0] != '-')} {last}"
+            return f"{group}: options stand behind its command, as in `{example}`; commands are {', '.join(known)}."
         return f"{group}: there is no command {last!r}{did_you_mean(last, known)} `mlcheck {group} --help` shows all."
     if name.startswith("-"):
         known = ["--version", "--help"]

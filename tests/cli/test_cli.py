@@ -118,6 +118,10 @@ def test_help_of_run_names_every_option(tmp_path: Path) -> None:
             ),
         ),
         ("list rule", "list: there is no command 'rule'; did you mean rules?"),
+        (
+            "list --json rules",
+            "list: options stand behind its command, as in `mlcheck list rules --json`; commands are rules,",
+        ),
         ("list rules more", "list rules: "),
         (
             "run --fields id,n b.py",

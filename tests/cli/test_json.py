@@ -129,3 +129,24 @@ def test_results_are_reports_and_what_is_made_of_recordings_is_told(tmp_path: Pa
     bench = ["--windows", "1", "--rounds", "1", "--seconds", "0.05", "--kind", "bolt"]
     measured = mlcheck("bench", "--json", *bench, str(ROOT / "examples" / "python" / "split_bolt.py"), cwd=tmp_path)
     assert list(schemas.explain(json.loads(measured.stdout), "bench")) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "explain --json nothing-such",
+        "docs --json xyzzyq",
+        "lint --json none.ndjson",
+        "diff --json none.ndjson none.ndjson",
+        "matrix --json none -o out",
+        "replay --json none.ndjson",
+        "run --json --case none bolt.py",
+        "topology run --json none.yaml",
+        "schema validate --json config none.toml",
+    ],
+)
+def test_a_command_that_can_not_begin_leaves_stdout_empty(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(line.split()) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("mlcheck: ")
