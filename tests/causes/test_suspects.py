@@ -240,3 +240,22 @@ def test_a_helper_that_is_given_the_command_is_called_where_it_is_named(
     options = RunOptions(record=str(tmp_path / "kept"), include=("bolt.settle.once",))
     [subject] = [each for each in run_suite(component, options).subjects if each.causes]
     assert [cause.suspect and cause.suspect.line for cause in subject.causes] == [line]
+
+
+FINALLYS = {
+    "two.js": "pool.run(job).then(done);\ntry { return job(); } finally {\n  running--;\n}\n"
+    "try {\n  work();\n} finally {\n  out({ command: 'ack', id: m.id });\n}\n",
+    "Two.java": "try {\n  work();\n} finally {\n  lock.unlock();\n}\n"
+    "try {\n  work();\n} finally {\n  send(ack(id));\n}\n",
+    "two.rb": "begin\n  work\nensure\n  file.close\nend\nbegin\n  work\nensure\n  put(command: 'ack', id: id)\nend\n",
+}
+
+
+@pytest.mark.parametrize(("file", "line"), [("two.js", 7), ("Two.java", 8), ("two.rb", 8)])
+def test_of_several_finallys_the_one_that_settles_is_shown(file: str, line: int, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(FINALLYS[file])
+    languages = {"two.js": "javascript", "Two.java": "java", "two.rb": "ruby"}
+    source = Source(kind="bolt", language=languages[file], roots=(str(tmp_path),), programs=(str(tmp_path / file),))
+    cause = next(each for each in load_causes() if each.id == "settles-twice")
+    found = [suspect_in(source, pattern) for pattern in cause.suspects[source.language]]
+    assert next((place.line for place in found if place), 0) == line
