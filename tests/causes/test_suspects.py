@@ -259,3 +259,37 @@ def test_of_several_finallys_the_one_that_settles_is_shown(file: str, line: int,
     cause = next(each for each in load_causes() if each.id == "settles-twice")
     found = [suspect_in(source, pattern) for pattern in cause.suspects[source.language]]
     assert next((place.line for place in found if place), 0) == line
+
+
+SHOWN = {
+    "titles.pl": ("perl", "writes-no-utf-8", "use JSON::PP ();\nmy $json = JSON::PP->new->allow_nonref;\n", 2),
+    "bytes.pl": ("perl", "writes-no-utf-8", "use JSON::PP ();\nmy $json = JSON::PP->new->utf8;\n", 0),
+    "feed.js": (
+        "javascript",
+        "syncs-too-early",
+        "async nextTuple() {\n}\nswitch (m.command) {\n  case 'next': this.nextTuple(); break;\n}\n",
+        4,
+    ),
+    "keywords.php": (
+        "php",
+        "tuple-is-an-object",
+        "<?php\n$words = array_filter($words, 'long');\nreturn array_diff($words, STOP);\n",
+        3,
+    ),
+    "closed.php": (
+        "php",
+        "tuple-is-an-object",
+        "<?php\n$rows = array_filter($rows);\n$more = array_diff($more);\nreturn array_values(array_filter($words));\n",
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("file", SHOWN)
+def test_the_line_that_brings_it_about_is_shown(file: str, tmp_path: Path) -> None:
+    language, problem, text, line = SHOWN[file]
+    (tmp_path / file).write_text(text)
+    source = Source(kind="bolt", language=language, roots=(str(tmp_path),), programs=(str(tmp_path / file),))
+    cause = next(each for each in load_causes() if each.id == problem)
+    found = [suspect_in(source, pattern) for pattern in cause.suspects[language]]
+    assert next((place.line for place in found if place), 0) == line
