@@ -270,6 +270,20 @@ SHOWN = {
         "async nextTuple() {\n}\nswitch (m.command) {\n  case 'next': this.nextTuple(); break;\n}\n",
         4,
     ),
+    "shout.rb": (
+        "ruby",
+        "quotes-by-its-language",
+        "emit(id: m['id'].inspect, values: values.inspect)\nack(id: m['id'].inspect)\n",
+        1,
+    ),
+    "scale.cpp": (
+        "cpp",
+        "writes-interleaved",
+        'static void send(const std::string& json) {\n  put(json);\n  put("\\nend\\n");\n}\n',
+        2,
+    ),
+    "once.cpp": ("cpp", "writes-interleaved", '  prepare(json);\n  put(json + "\\nend\\n");\n', 0),
+    "Clicks.java": ("java", "syncs-too-early", "timer.scheduleAtFixedRate(poller, 20, 20, MILLISECONDS);\n", 1),
     "keywords.php": (
         "php",
         "tuple-is-an-object",
@@ -291,5 +305,5 @@ def test_the_line_that_brings_it_about_is_shown(file: str, tmp_path: Path) -> No
     (tmp_path / file).write_text(text)
     source = Source(kind="bolt", language=language, roots=(str(tmp_path),), programs=(str(tmp_path / file),))
     cause = next(each for each in load_causes() if each.id == problem)
-    found = [suspect_in(source, pattern) for pattern in cause.suspects[language]]
+    found = [suspect_in(source, pattern) for pattern in cause.suspects.get(language, ())]
     assert next((place.line for place in found if place), 0) == line
