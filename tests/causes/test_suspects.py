@@ -270,6 +270,7 @@ SHOWN = {
         "async nextTuple() {\n}\nswitch (m.command) {\n  case 'next': this.nextTuple(); break;\n}\n",
         4,
     ),
+    "scan.c": ("c", "id-cut", "  char path[1024], id[20], stream[64];\n  copy(id, sizeof id);\n", 1),
     "shout.rb": (
         "ruby",
         "quotes-by-its-language",
