@@ -100,7 +100,59 @@ def test_what_is_escaped_and_no_secret_stays(text: str) -> None:
         "java.lang.IllegalStateException: token must be set",
         "connect to db.example.com:5432 failed",
         "signature: (a, b) -> c",
+        "uses: actions/checkout2@v4",
+        "docker pull org/img22@sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+        "spout/word1@worker:6700",
+        "tuple spout/4@host:1599 sent",
+        "connect to org/x2@main now",
+        "rsync -b --suffix=12345678",
+        "scp -P 2222 u@h:f",
+        "az group list -p x2y3z4",
+        "helm install -p release1",
+        "vault login -method=oidc",
+        "passing -pass through2: done",
+        "cd x ;pwd",
+        '{"k":"abcdefgh","d":"abcdefgh"}',
+        '{"x":{"auth":"disabled1"}}',
+        "https://h/hooks/pre-commit",
+        "load_credentials('file', 'profile1')",
     ],
 )
 def test_words_that_only_speak_of_secrets_stay(text: str) -> None:
     assert hide(text, "text") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sqlplus scott/{}@db",
+        "connecting as scott/{}@//db:1521/x",
+        "openssl s_client -psk {}",
+        "keytool -storepass {} -list",
+        "openssl rsa -passin pass:{}",
+        "curl -b 'sid={}' https://h",
+        "get(u, cookies={{'sessionid': '{}'}})",
+        "sqlcmd -S h -U sa -P {}",
+        "cqlsh -u u -p {}",
+        "az login --service-principal -u u -p {} --tenant t",
+        "smbclient //h/s -U u%{}",
+        "htpasswd -b f u {}",
+        "DRIVER={{x}};UID=u;PWD={}",
+        "ansible_ssh_pass={}",
+        "licenseKey: {}",
+        "Settings(user='u', password=SecretStr('{}'))",
+        "credentials=('u', '{}')",
+        "PlainCredentials('u', '{}')",
+        "add_auth('digest', 'u:{}')",
+        '{{"kty": "oct", "k": "{}"}}',
+        "https://hooks.zapier.com/hooks/catch/1/{}",
+        "c=biws,r=abc,p={}",
+    ],
+)
+def test_what_is_told_by_a_program_a_call_or_a_protocol_is_hidden(text: str) -> None:
+    assert hide(text.format(SECRET), "text") == text.format("***")
+
+
+def test_each_registry_of_docker_is_hidden() -> None:
+    shown = hide(json.dumps({"auths": {"a": {"auth": SECRET}, "b": {"auth": SECRET}}}, indent=1), "text")
+    assert SECRET not in shown
