@@ -186,7 +186,7 @@ def _differences(recording: JudgedRecording, request: Request) -> tuple[list[dic
         for each in compared.findings
     ]  # fmt: skip
     if compared.ends[0] != compared.ends[1]:
-        told = " / ".join(end or "it lived until it was ended" for end in compared.ends)
+        told = " / ".join(compared.told_ends)
         found.append({"change": "end", "what": f"how it ended, then and now: {told}", "size": len(told)})
     return found, compared.compared
 

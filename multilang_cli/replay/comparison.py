@@ -32,7 +32,7 @@ class Comparison(NamedTuple):
 
     `input`: where the two were told different things, "" if they were not. `notes`: what is no difference, but worth
     knowing. `lasting`: findings of level must or should that are there then and now. `last`: the last events, then and
-    now, that say the same.
+    now, that say the same. `open`: which of both were not seen to be ended.
     """
 
     compared: int
@@ -43,11 +43,18 @@ class Comparison(NamedTuple):
     input: str
     notes: list[str]
     last: tuple[int, int] = (-1, -1)
+    open: tuple[bool, bool] = (False, False)
 
     @property
     def same(self) -> bool:
         """True if nothing changed that is compared."""
         return not (self.differences or self.findings or self.input) and self.ends[0] == self.ends[1]
+
+    @property
+    def told_ends(self) -> list[str]:
+        """Ends of both in words."""
+        lived = ("it lived as far as is recorded" if each else "it lived until it was ended" for each in self.open)
+        return [end or word for end, word in zip(self.ends, lived, strict=True)]
 
     def may_be_loss(self, *, then: bool, now: bool) -> bool:
         """True if what one side lost may be all that differs. `then`, `now`: whether it has lost some.
@@ -101,6 +108,7 @@ def compare(then: Side, now: Side, wanted: ComparisonOptions, *, spout: bool, in
         input=_other_input(then.events, now.events) if inputs else "",
         notes=notes,
         last=(_last(pair[0] for pair in matching.pairs), _last(pair[1] for pair in matching.pairs)),
+        open=(_is_open(then.events), _is_open(now.events)),
     )
 
 
@@ -133,6 +141,10 @@ def _before_signal(events: Iterable[Event]) -> Iterable[Event]:
         if isinstance(event.body, Signalled | End):
             return
         yield event
+
+
+def _is_open(events: Iterable[Event]) -> bool:
+    return not any(isinstance(event.body, Signalled | End | StdinClosed) for event in events)
 
 
 class _End(NamedTuple):

@@ -80,8 +80,8 @@ def turned_text(turned: FindingChange) -> str:
 
 def end_text(comparison: Comparison) -> str:
     """Describe the ends, then and now; "" if alike."""
-    then, now = (end or "it lived until it was ended" for end in comparison.ends)
-    return "" if then == now else f"how it ended: then {then}, now {now}"
+    then, now = comparison.told_ends
+    return "" if comparison.ends[0] == comparison.ends[1] else f"how it ended: then {then}, now {now}"
 
 
 def summary_of(comparison: Comparison) -> str:

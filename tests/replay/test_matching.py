@@ -162,6 +162,18 @@ def test_a_different_input_is_said() -> None:
     assert "they were told different things" in summary_of(compared)
 
 
+def test_nobody_is_said_to_have_been_ended_where_that_is_not_recorded() -> None:
+    whole = talk([Work([["a"]], "ack")])
+    died = Event(len(whole), 9.0, "process", Exited(code=1))
+    cut = [event for event in whole if event.channel in {"in", "out"}]
+    ended = Event(len(whole), 9.0, "process", Signalled(15))
+    told = [summary_of(held(then, [*cut, died])).rpartition("then ")[2] for then in (cut, [*cut, ended])]
+    assert told == [
+        "it lived as far as is recorded, now exit code 1",
+        "it lived until it was ended, now exit code 1",
+    ]
+
+
 def test_what_comes_after_the_end_of_a_recording_is_no_difference() -> None:
     whole = talk([Work([["a"]], "ack")])
     cut = [*whole[:-3], msgspec.structs.replace(whole[-1], t=whole[-4].t + 0.01)]
