@@ -115,23 +115,23 @@ def function_around(lines: Sequence[str], at: int) -> tuple[str, int, int]:
     """The name of the function that a line stands in, and where that begins and ends; no name if it is in none."""
     if not 0 <= at < len(lines):
         return "", 0, 0
-    indent = _indent(lines[at])
+    indent = indent_of(lines[at])
     for number in range(at, -1, -1):
         line = lines[number]
-        if not line.strip() or (number != at and _indent(line) >= indent):
+        if not line.strip() or (number != at and indent_of(line) >= indent):
             continue
         if name := name_in(line):
             return name, number, end_of_block(lines, number)
-        if number != at and (_ENDS.match(line) or _indent(line) == 0):
+        if number != at and (_ENDS.match(line) or indent_of(line) == 0):
             break
-        indent = min(indent, _indent(line))
+        indent = min(indent, indent_of(line))
     return "", 0, 0
 
 
 def end_of_block(lines: Sequence[str], begin: int) -> int:
     """The first line behind a function's, or a branch's: it stands no deeper."""
-    indent = _indent(lines[begin])
-    behind = (n for n in range(begin + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) <= indent)
+    indent = indent_of(lines[begin])
+    behind = (n for n in range(begin + 1, len(lines)) if lines[n].strip() and indent_of(lines[n]) <= indent)
     return next(behind, len(lines))
 
 
@@ -140,10 +140,11 @@ def end_of_block_around(lines: Sequence[str], at: int) -> int:
     _, _, over = function_around(lines, at)
     if over:
         return over
-    above = (n for n in range(at, -1, -1) if lines[n].strip() and _indent(lines[n]) < _indent(lines[at]))
+    above = (n for n in range(at, -1, -1) if lines[n].strip() and indent_of(lines[n]) < indent_of(lines[at]))
     begin = next(above, None)
     return 0 if begin is None else end_of_block(lines, begin)
 
 
-def _indent(line: str) -> int:
+def indent_of(line: str) -> int:
+    """The characters that a line is indented by."""
     return len(line) - len(line.lstrip())

@@ -11,6 +11,7 @@ import msgspec
 
 from multilang_cli.causes.callers import caller_of
 from multilang_cli.causes.complaints import tells_of_trouble
+from multilang_cli.causes.early_exits import unflushed
 from multilang_cli.causes.facts import is_a_buffer
 from multilang_cli.causes.model import Cause
 from multilang_cli.causes.tracebacks import last_line, short
@@ -239,6 +240,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "emitted": lambda facts: facts.seen.emitted,
     "own_pid": lambda facts: facts.seen.own_pid,
     "echoed": lambda facts: facts.seen.texts.echoed,
+    "unflushed": lambda facts: unflushed(facts.unanswered, "sync", facts.known.sources) is not None,
     "silent_when_idle": lambda facts: facts.seen.silent_when_idle,
     "unasked_is_new": lambda facts: facts.seen.nexts.unasked_is_new,
     "went_on_unasked": lambda facts: facts.seen.emitting.went_on,

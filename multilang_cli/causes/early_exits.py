@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from multilang_cli.causes.callers import end_of_block, end_of_block_around, name_in
+from multilang_cli.causes.callers import end_of_block, end_of_block_around, indent_of, name_in
 from multilang_cli.causes.model import Place
-from multilang_cli.causes.origin import COMMENT
+from multilang_cli.causes.origin import COMMENT, only_line_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    _Block = tuple[str, Sequence[str], int, int]
+    """A file, its lines, and where a function or a branch of it begins and ends."""
 
 _NOTHING = r"(?:\s+(?:None|nil|null|undefined|undef|true|false|0|1))?"
 _LEAVES = re.compile(
@@ -36,8 +40,25 @@ _CHAIN = 20
 """Lines between the branch of one command and that of all others."""
 
 
+_ON_CONDITION = re.compile(r"\b(?:if|unless|when|case|else|elif|elsif|return|catch|rescue|except)\b|\?")
+_FLUSHES = re.compile(r"flush|\bendl\b|\$\|", re.IGNORECASE)
+_FLUSHES_ITSELF = re.compile(r"auto_?flush|\$\||\bendl\b", re.IGNORECASE)
+_CALLS_DEEP = 3
+"""Functions called by functions that are looked through for a flush."""
+_LOOKS_FOR = (
+    r"^\s*(?:case|when)\s.{{0,40}}[\"'`:]{}\b|^\s*(?:\w+\()?\"{}\"\)*\s*(?:\||=>)",
+    r"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{}\b(?!\W{{0,3}}\])",
+)
+"""Lines that look for a command by its name: branches of a choice among several, and any."""
+
+
 def _writes(answer: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z]){answer}|(?:send|write|say|reply)_?{answer}", re.IGNORECASE)
+
+
+def looks_for(command: str) -> list[str]:
+    """Patterns of lines that look for a command by its name, the surest first."""
+    return [pattern.replace("{}", command).format() for pattern in _LOOKS_FOR]
 
 
 def early_exit(handler: Place, answer: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
@@ -96,7 +117,7 @@ def _past_the_answer(handler: Place, answer: str, lines: Sequence[str]) -> list[
     ]
 
 
-def _blocks(handler: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Sequence[str], int, int]]:
+def _blocks(handler: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[_Block]:
     """The branch of the handler, and each function that is called in it: its file, where it begins and ends."""
     lines = sources.get(handler.file, ())
     if handler.line > len(lines):
@@ -113,8 +134,56 @@ def _blocks(handler: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[tu
 
 
 def _exits(lines: Sequence[str], begin: int, end: int, answer: str) -> Iterator[int]:
-    """The lines that leave a block before its first `answer`, if it writes one at all."""
+    """The lines that leave a block before its last `answer`, if it writes one at all, where none stands before them."""
     code = ["" if COMMENT.match(line) else line for line in lines[begin:end]]
     writes = _writes(answer)
-    answers = next((number for number, line in enumerate(code) if writes.search(line)), 0)
-    yield from (begin + number for number in range(1, answers) if _LEAVES.search(code[number]))
+    last = max((number for number, line in enumerate(code) if writes.search(line)), default=0)
+    for number in range(1, last):
+        if _LEAVES.search(code[number]) and not any(map(writes.search, _done_before(code, number))):
+            yield begin + number
+
+
+def _done_before(code: Sequence[str], at: int) -> Iterator[str]:
+    """The lines of a block that are run whenever that at `at` is, and the line itself."""
+    yield code[at]
+    deep = indent_of(code[at])
+    for line in reversed(code[1:at]):
+        if line.strip() and indent_of(line) <= deep:
+            deep = indent_of(line)
+            if not _ON_CONDITION.search(line):
+                yield line
+
+
+def unflushed(command: str, answer: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """Find the only line that writes the `answer` to a command without a flush, in a program that flushes elsewhere."""
+    code = {file: ["" if COMMENT.match(line) else line for line in lines] for file, lines in sources.items()}
+    flushes = [line for lines in code.values() for line in lines if _FLUSHES.search(line)]
+    handler = next(filter(None, (only_line_with(pattern, sources) for pattern in looks_for(command))), None)
+    if handler is None or not flushes or any(map(_FLUSHES_ITSELF.search, flushes)):
+        return None
+    blocks = list(_blocks(handler, code))
+    writes = _writes(answer)
+    found = [
+        (file, number)
+        for file, lines, begin, end in blocks
+        for number in range(begin, end)
+        if writes.search(lines[number]) and not name_in(lines[number])
+    ]
+    if len(found) != 1:
+        return None
+    file, number = found[0]
+    at = Place(file, number + 1)
+    blocks += [block for called in _called_from(at, code) for block in called]
+    if any(_FLUSHES.search(line) for _, lines, begin, end in blocks for line in lines[begin:end]):
+        return None
+    return Place(file, number + 1, sources[file][number].strip())
+
+
+def _called_from(at: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[list[_Block]]:
+    """The functions that are called in a line, and those that are called in these, some levels deep."""
+    places = [at]
+    for _ in range(_CALLS_DEEP):
+        called = [block for place in places for block in islice(_blocks(place, sources), 1, None)]
+        yield called
+        # What stands within such a function is taken by its own lines.
+        places = [Place(file, begin + 1) for file, _, begin, _ in called]

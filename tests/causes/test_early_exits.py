@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from multilang_cli.causes.early_exits import default_exit, early_exit, end_in
+from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, looks_for, unflushed
 from multilang_cli.causes.model import Place
 
 GO = """func next() {
@@ -94,7 +96,25 @@ AT_THE_TOP = """while (1) {
     send_msg({ command => 'sync' });
 }
 """
+TWO_ANSWERS = """def failed(id)
+  order = @open.delete(id)
+  return sync unless order
+
+  if @tries[id] <= 3
+    @again << order
+    return
+  end
+  sync
+end
+
+def run
+  case read['command']
+  when 'fail' then failed(id)
+  end
+end
+"""
 FOUND = [
+    ("orders.rb", TWO_ANSWERS, 14, 7),
     ("spout.pl", AT_THE_TOP, 6, 9),
     ("base.rb", AFTER_ALL, 4, 5),
     ("main.go", GO, 13, 4),
@@ -110,6 +130,21 @@ def test_the_way_out_before_the_sync_is_found(file: str, source: str, handler: i
     lines = source.splitlines()
     found = early_exit(Place(file, handler), "sync", {file: lines})
     assert found == Place(file, line, lines[line - 1].strip())
+
+
+def test_a_branch_of_a_choice_is_surer_than_a_comparison() -> None:
+    rust = [
+        '    if name == "ack" || name == "fail" {',
+        '        Some("ack") => ack(id),',
+        '        Some("activate") => paused = false,',
+    ]
+    matched = {
+        command: [
+            [number for number, line in enumerate(rust) if re.search(pattern, line)] for pattern in looks_for(command)
+        ]
+        for command in ("ack", "activate")
+    }
+    assert matched == {"ack": [[1], [0]], "activate": [[2], []]}
 
 
 UNTOLD = {
@@ -128,6 +163,45 @@ def test_none_is_told_where_it_is_not_certain(source: str) -> None:
     lines = source.splitlines()
     handler = next(number for number, line in enumerate(lines, 1) if '== "next"' in line)
     assert early_exit(Place("spout.py", handler), "sync", {"spout.py": lines}) is None
+
+
+UNFLUSHED = """func serve() {
+\tif m.Command == "ack" || m.Command == "fail" {
+\t}
+\tswitch m.Command {
+\tcase "next":
+\t\tnext()
+\t\tout.Flush()
+\tcase "ack":
+\t\tdone(m.ID)
+\t}
+}
+
+func done(id string) {
+\tput(Sync{})
+}
+
+func put(message any) {
+\tencoder.Encode(message)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        (UNFLUSHED, 14),
+        (UNFLUSHED.replace("put(Sync{})", "put(Sync{})\n\tout.Flush()"), None),
+        (UNFLUSHED.replace("Encode(message)", "Encode(message)\n\tout.Flush()"), None),
+        (UNFLUSHED.replace("out.Flush()", "// out.Flush()"), None),
+        (UNFLUSHED.replace("put(Sync{})", "put(Done{})"), None),
+    ],
+    ids=["one of two", "behind it", "where it is written", "nowhere", "no sync"],
+)
+def test_a_sync_is_unflushed_only_where_others_are_flushed(source: str, line: int | None) -> None:
+    lines = source.splitlines()
+    found = unflushed("ack", "sync", {"main.go": lines})
+    assert found == (Place("main.go", line, lines[line - 1].strip()) if line else None)
 
 
 OTHERWISE = {

@@ -101,6 +101,28 @@ def test_what_a_script_of_the_shell_sources_is_its_own(tmp_path: Path) -> None:
     assert lines_of(source_of(["./words"], tmp_path, "bolt")).keys() == {"words", "storm.sh"}
 
 
+def test_what_a_helper_loads_is_of_the_program_too(tmp_path: Path) -> None:
+    for name, text in {
+        "bolt.rb": "require_relative 'lib/wire'\n",
+        "lib/wire.rb": "require_relative 'settings'\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "lib" / "settings.rb").write_text("puts\n")
+    (tmp_path / "other.rb").write_text("puts\n")
+    found = user_lines_of(source_of(["ruby", "bolt.rb"], tmp_path, "bolt"))
+    assert found.keys() == {"bolt.rb", "lib/wire.rb", "lib/settings.rb"}
+
+
+def test_the_sources_of_a_compiled_program_may_stand_in_src(tmp_path: Path) -> None:
+    (tmp_path / "meter").write_bytes(b"\x7fELF /rustc/1234/library")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.rs").write_text("mod json;\nfn main() {}\n")
+    (tmp_path / "src" / "json.rs").write_text("pub fn read() {}\n")
+    found = source_of(["./meter"], tmp_path, "spout")
+    assert set(user_lines_of(found)) == {"src/main.rs", "src/json.rs"}
+
+
 @pytest.mark.parametrize(
     ("program", "text", "helper", "other"),
     [

@@ -119,12 +119,12 @@ def _only_source_beside(program: Path) -> str:
 
 
 def _only_main(program: Path, suffix: str) -> list[Path]:
-    """The only file beside a program that has a main function; none if several have one."""
-    try:
-        files = [path for path in sorted(program.parent.iterdir())[:MOST_FILES] if path.suffix == suffix]
-        mains = [path for path in files if any(map(_MAIN.search, source_lines(path)))]
-    except OSError:
-        return []
+    """The only file beside a program, or in ``src`` there, that has a main function; none if several have one."""
+    mains = []
+    for folder in (program.parent, program.parent / "src"):
+        with suppress(OSError):
+            files = [path for path in sorted(folder.iterdir())[:MOST_FILES] if path.suffix == suffix]
+            mains += [path for path in files if any(map(_MAIN.search, source_lines(path)))]
     return mains if len(mains) == 1 else []
 
 
@@ -207,9 +207,9 @@ def with_build_folders(source: Source, stderr: str) -> Source:
 
 
 def origin_in(source: Source, text: str) -> Place | None:
-    """The line that `text` came from: of the program itself, else of the files beside it; None if it can't be told."""
+    """The line that `text` came from: that which has most of it, of two the program's own; None if it can't be told."""
     own, beside = _related_lines(source)
-    return origin_of(text, own) or origin_of(text, beside)
+    return origin_of(text, {**own, **beside}) or origin_of(text, own) or origin_of(text, beside)
 
 
 def starter_of(source: Source, text: str, starts: str) -> Place | None:
@@ -262,18 +262,25 @@ def _related_lines(source: Source) -> tuple[Lines, Lines]:
     All files, where it is not known which is the program.
     """
     own, beside = _lines_of(source)
-    loading = (line for lines in own.values() for line in lines if _LOADS.search(line))
-    words = {word for line in loading for word in _WORD.findall(line)}
-    if source.language == "java":
-        # Classes of one package know each other.
-        words.update(word for lines in own.values() for line in lines for word in _WORD.findall(line))
+    related: Lines = {}
+    others = dict(beside)
+    while found := _loaded_by({**own, **related}, others, source):
+        related.update(found)
+        others = {name: lines for name, lines in others.items() if name not in found}
+    return own, related if own else _of_one_program(beside, source)
+
+
+def _loaded_by(files: Lines, others: Lines, source: Source) -> Lines:
+    """Those of the other files that are named where the files load some."""
+    # Classes of one Java package know each other, files of one in Go need no name.
+    loads = re.compile("") if source.language == "java" else _LOADS
+    words = {word for lines in files.values() for line in lines if loads.search(line) for word in _WORD.findall(line)}
     in_package = source.language == "go"
-    related = {
+    return {
         name: lines
-        for name, lines in beside.items()
+        for name, lines in others.items()
         if Path(name).stem in words or (in_package and not any(map(_MAIN.match, lines)))
     }
-    return own, related if own else _of_one_program(beside, source)
 
 
 def _of_one_program(files: Lines, source: Source) -> Lines:

@@ -11,7 +11,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.callers import callers_of
 from multilang_cli.causes.complaints import tells_of_trouble
-from multilang_cli.causes.early_exits import default_exit, early_exit, end_in
+from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, looks_for, unflushed
 from multilang_cli.causes.library_emits import emitter_of
 from multilang_cli.causes.tracebacks import last_line, own
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, SpoutCommand, Sync
@@ -35,8 +35,6 @@ _COMPLAINED = frozenset({"logs-and-forgets"})
 _EXTRA = "sync-extra"
 _NO_SYNC = "sync-missing"
 _ENDS_AT = "ends-at-a-command"
-_LOOKS_FOR = r"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{}\b(?!\W{{0,3}}\])"
-"""A line that looks for a command by its name."""
 _WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", Sync: "sync"}
 """The command of a message."""
 _SPELT = re.compile(rb'"command" ?: ?"(ack|emit|fail|log|sync)"')
@@ -122,7 +120,7 @@ def _suspects(
         return place, None
     found = _by_patterns(_patterns(cause, known, facts, unanswered), known, facts)
     if found is not None:
-        exit_ = early_exit(found, "sync", all_lines_of(facts.source)) if _NO_SYNC in cause.rules else None
+        exit_ = _left_by(found, unanswered, facts) if _NO_SYNC in cause.rules else None
         return (exit_, found) if exit_ else (found, None)
     command = _command_of(event) if event is not None and event.channel == "out" else ""
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
@@ -133,9 +131,15 @@ def _suspects(
     return default_exit("sync", all_lines_of(facts.source)) if unanswered else None, None
 
 
+def _left_by(handler: Place, unanswered: str, facts: Facts) -> Place | None:
+    """The line by which a handler is left without a sync, else that of a sync which nobody flushes."""
+    lines = all_lines_of(facts.source)
+    return early_exit(handler, "sync", lines) or (unflushed(unanswered, "sync", lines) if unanswered else None)
+
+
 def _end_at(facts: Facts) -> Place | None:
     """The line that ends the program in the branch of the command that it ended at."""
-    handler = suspect_in(facts.source, _LOOKS_FOR.format(facts.asked))
+    handler = next(filter(None, (suspect_in(facts.source, pattern) for pattern in looks_for(facts.asked))), None)
     return end_in(handler, all_lines_of(facts.source)) if handler else None
 
 
@@ -146,7 +150,7 @@ def _patterns(cause: Cause, known: KnownCause | None, facts: Facts, unanswered: 
     if known is not None:
         yield from known.suspects.get(facts.source.language, ())
     if unanswered:
-        yield _LOOKS_FOR.format(unanswered)
+        yield from looks_for(unanswered)
 
 
 def _by_patterns(patterns: Iterable[str], known: KnownCause | None, facts: Facts) -> Place | None:
