@@ -219,6 +219,17 @@ def _holds(signature: Signature, known: Mapping[str, object], size: int) -> bool
     return all(known[name] in wanted for name, wanted in signature.facts.items())
 
 
+_ASKED_FOR_NONE = "its last emit asked for none"
+_READS_IDS = re.compile(
+    r"(?<![nN]eed)(?<!need_)[tT]ask_?[iI]ds\s*\(|\b(?:read|recv|receive|take|await|wait)\w*[tT]ask_?[iI]ds\b"
+)
+
+
+def _reads_ids(facts: Facts) -> bool:
+    """True if its source has a function that reads task ids, going by its name."""
+    return any(_READS_IDS.search(line) for lines in facts.known.sources.values() for line in lines)
+
+
 FACTS: dict[str, Callable[[Facts], object]] = {
     "phase": lambda facts: facts.seen.phase,
     "ended": lambda facts: facts.ended,
@@ -243,6 +254,9 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "unflushed": lambda facts: unflushed(facts.unanswered, "sync", facts.known.sources) is not None,
     "silent_when_idle": lambda facts: facts.seen.silent_when_idle,
     "unasked_is_new": lambda facts: facts.seen.nexts.unasked_is_new,
+    "reads_ids_unasked": lambda facts: (
+        facts.seen.emitted and _ASKED_FOR_NONE in str(facts.seen.waits) and _reads_ids(facts)
+    ),
     "went_on_unasked": lambda facts: facts.seen.emitting.went_on,
     "awaits_unasked": lambda facts: facts.seen.emitting.awaits_unasked,
     "by_child": lambda facts: facts.known.starter is not None,
