@@ -641,6 +641,7 @@ def test_a_turn_of_a_spout_is_passed_as_the_handlers_judge_it(
     st.sampled_from([0.001, 29.0, 31.0]),
 )
 @example([(GIVEN_ONE, 3), (NEXT_ALONE, 2)], 0.001)
+@example([(([("control", Gap("lost"))], False), 0), (([("out", Sync())], False), 1)], 0.001)
 def test_empty_turns_are_passed_as_the_handlers_judge_them(steps: list[tuple[Any, int]], wait: float) -> None:
     """Acks and fails, and the sync behind each, at once or by their events: the same findings, and the same state."""
     at_once, one_by_one = (Conversation(example_profile("spout"), load_rulebook()) for _ in range(2))

@@ -264,7 +264,7 @@ def pass_empty_next(judge: RuleContext, seq: int, asked: float, answered: float)
 def _is_between(judge: RuleContext, answered: float) -> bool:
     """True if nothing is left of earlier commands, and no silence until `answered` can be too long."""
     state = judge.state
-    if state.commands or state.reading or state.later or state.unread or state.unread_logs:
+    if state.commands or state.reading or state.later or state.unread or state.unread_logs or state.may_be_dismissed:
         return False
     return state.phase == "running" and not state.unheard and answered - state.heard <= judge.timeout
 
