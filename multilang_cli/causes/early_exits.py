@@ -38,27 +38,23 @@ _OTHERWISE = re.compile(r"\s*(?:[}]?\s*else\b(?!\s*if\b)|default\s*:|_\s*=>|\*\)
 _ASKED = re.compile(r"""['"`:](?:ack|fail)\b""")
 _CHAIN = 20
 """Lines between the branch of one command and that of all others."""
-
-
 _ON_CONDITION = re.compile(r"\b(?:if|unless|when|case|else|elif|elsif|return|catch|rescue|except)\b|\?")
 _FLUSHES = re.compile(r"flush|\bendl\b|\$\|", re.IGNORECASE)
 _FLUSHES_ITSELF = re.compile(r"auto_?flush|\$\||\bendl\b", re.IGNORECASE)
 _CALLS_DEEP = 3
 """Functions called by functions that are looked through for a flush."""
-_LOOKS_FOR = (
-    r"^\s*(?:case|when)\s.{{0,40}}[\"'`:]{}\b|^\s*(?:\w+\()?\"{}\"\)*\s*(?:\||=>)",
-    r"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{}\b(?!\W{{0,3}}\])",
-)
-"""Lines that look for a command by its name: branches of a choice among several, and any."""
 
 
 def _writes(answer: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z]){answer}|(?:send|write|say|reply)_?{answer}", re.IGNORECASE)
 
 
-def looks_for(command: str) -> list[str]:
-    """Patterns of lines that look for a command by its name, the surest first."""
-    return [pattern.replace("{}", command).format() for pattern in _LOOKS_FOR]
+def looks_for(command: str) -> tuple[str, str]:
+    """Patterns of lines that look for a command by its name: branches of a choice among several, and any."""
+    return (
+        rf"^\s*(?:case|when)\s.{{0,40}}[\"'`:]{command}\b|^\s*(?:\w+\()?\"{command}\"\)*\s*(?:\||=>)",
+        rf"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{command}\b(?!\W{{0,3}}\])",
+    )
 
 
 def early_exit(handler: Place, answer: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
@@ -172,18 +168,16 @@ def unflushed(command: str, answer: str, sources: Mapping[str, Sequence[str]]) -
     if len(found) != 1:
         return None
     file, number = found[0]
-    at = Place(file, number + 1)
-    blocks += [block for called in _called_from(at, code) for block in called]
+    blocks += _called_from(Place(file, number + 1), code)
     if any(_FLUSHES.search(line) for _, lines, begin, end in blocks for line in lines[begin:end]):
         return None
     return Place(file, number + 1, sources[file][number].strip())
 
 
-def _called_from(at: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[list[_Block]]:
+def _called_from(at: Place, sources: Mapping[str, Sequence[str]]) -> Iterator[_Block]:
     """The functions that are called in a line, and those that are called in these, some levels deep."""
     places = [at]
     for _ in range(_CALLS_DEEP):
         called = [block for place in places for block in islice(_blocks(place, sources), 1, None)]
-        yield called
-        # What stands within such a function is taken by its own lines.
+        yield from called
         places = [Place(file, begin + 1) for file, _, begin, _ in called]

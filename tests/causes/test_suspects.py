@@ -242,26 +242,46 @@ def test_a_helper_that_is_given_the_command_is_called_where_it_is_named(
     assert [cause.suspect and cause.suspect.line for cause in subject.causes] == [line]
 
 
-FINALLYS = {
-    "two.js": "pool.run(job).then(done);\ntry { return job(); } finally {\n  running--;\n}\n"
-    "try {\n  work();\n} finally {\n  out({ command: 'ack', id: m.id });\n}\n",
-    "Two.java": "try {\n  work();\n} finally {\n  lock.unlock();\n}\n"
-    "try {\n  work();\n} finally {\n  send(ack(id));\n}\n",
-    "two.rb": "begin\n  work\nensure\n  file.close\nend\nbegin\n  work\nensure\n  put(command: 'ack', id: id)\nend\n",
-}
-
-
-@pytest.mark.parametrize(("file", "line"), [("two.js", 7), ("Two.java", 8), ("two.rb", 8)])
-def test_of_several_finallys_the_one_that_settles_is_shown(file: str, line: int, tmp_path: Path) -> None:
-    (tmp_path / file).write_text(FINALLYS[file])
-    languages = {"two.js": "javascript", "Two.java": "java", "two.rb": "ruby"}
-    source = Source(kind="bolt", language=languages[file], roots=(str(tmp_path),), programs=(str(tmp_path / file),))
-    cause = next(each for each in load_causes() if each.id == "settles-twice")
-    found = [suspect_in(source, pattern) for pattern in cause.suspects[source.language]]
-    assert next((place.line for place in found if place), 0) == line
-
-
 SHOWN = {
+    "convert.js": (
+        "javascript",
+        "forgets-tuples",
+        "  if (busy) return;\n  ask();\n\nmain().catch((e) => {\n  console.error(e);\n});\n",
+        1,
+    ),
+    "Threshold.java": (
+        "java",
+        "waits-for-ids",
+        "private List<Object> readTaskIds() {\n}\nvoid emit() {\n  routes.addAll(readTaskIds());\n}\n",
+        4,
+    ),
+    "two.js": (
+        "javascript",
+        "settles-twice",
+        (
+            "pool.run(job).then(done);\ntry { return job(); } finally {\n  running--;\n}\n"
+            "try {\n  work();\n} finally {\n  out({ command: 'ack', id: m.id });\n}\n"
+        ),
+        7,
+    ),
+    "Two.java": (
+        "java",
+        "settles-twice",
+        "try {\n  work();\n} finally {\n  lock.unlock();\n}\ntry {\n  work();\n} finally {\n  send(ack(id));\n}\n",
+        8,
+    ),
+    "two.rb": (
+        "ruby",
+        "settles-twice",
+        "begin\n  work\nensure\n  file.close\nend\nbegin\n  work\nensure\n  put(command: 'ack', id: id)\nend\n",
+        8,
+    ),
+    "two.tcl": (
+        "tcl",
+        "settles-twice",
+        "try {\n  work\n} finally {\n  close $file\n}\ntry {\n  work\n} finally {\n  storm::ack $id\n}\n",
+        8,
+    ),
     "titles.pl": ("perl", "writes-no-utf-8", "use JSON::PP ();\nmy $json = JSON::PP->new->allow_nonref;\n", 2),
     "bytes.pl": ("perl", "writes-no-utf-8", "use JSON::PP ();\nmy $json = JSON::PP->new->utf8;\n", 0),
     "feed.js": (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.subject.source.sources import lines_of, source_of, suspect_in, user_lines_of
+from multilang_cli.subject.source.sources import lines_of, origin_in, source_of, suspect_in, user_lines_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +120,17 @@ def test_the_sources_of_a_compiled_program_may_stand_in_src(tmp_path: Path) -> N
     (tmp_path / "src" / "main.rs").write_text("mod json;\nfn main() {}\n")
     (tmp_path / "src" / "json.rs").write_text("pub fn read() {}\n")
     found = source_of(["./meter"], tmp_path, "spout")
+    assert found.programs == (str(tmp_path / "src" / "main.rs"),)
     assert set(user_lines_of(found)) == {"src/main.rs", "src/json.rs"}
+
+
+def test_a_text_comes_from_the_line_that_has_most_of_it(tmp_path: Path) -> None:
+    (tmp_path / "sensors.rb").write_text("require 'settings'\nlevels = settings['sensors.count']\n")
+    (tmp_path / "settings.rb").write_text('log "sensors.count is not set, taking #{default}"\n')
+    source = source_of(["ruby", "sensors.rb"], tmp_path, "spout")
+    found = origin_in(source, "sensors.count is not set, taking 25")
+    assert found is not None
+    assert (found.file, found.line) == ("settings.rb", 1)
 
 
 @pytest.mark.parametrize(

@@ -273,9 +273,9 @@ def _related_lines(source: Source) -> tuple[Lines, Lines]:
 def _loaded_by(files: Lines, others: Lines, source: Source) -> Lines:
     """Those of the other files that are named where the files load some."""
     # Classes of one Java package know each other, files of one in Go need no name.
-    loads = re.compile("") if source.language == "java" else _LOADS
-    words = {word for lines in files.values() for line in lines if loads.search(line) for word in _WORD.findall(line)}
-    in_package = source.language == "go"
+    in_class, in_package = source.language == "java", source.language == "go"
+    loading = (line for lines in files.values() for line in lines if in_class or _LOADS.search(line))
+    words = {word for line in loading for word in _WORD.findall(line)}
     return {
         name: lines
         for name, lines in others.items()
