@@ -368,6 +368,14 @@ def test_what_is_said_of_all_cases_is_counted_as_none() -> None:
     text = as_text(lambda console: render_screen(shown, console))
     assert "; 3 cases in " in text
     assert "\n2 of 3 cases end so" in text
+    assert "1 passed, 2 failed, settling failed" in text
+
+
+def test_a_single_case_is_not_counted_of_one() -> None:
+    whole = with_cause(DEATH, id="settling", kind="run")
+    text = as_text(lambda console: render_screen(result(whole, with_cause(DEATH, id="a")), console))
+    assert "1 failed, settling failed" in text
+    assert "end so" not in text
 
 
 def test_one_type_of_exception_in_one_place_is_one_trouble() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from multilang_cli.reports.bundles import (
@@ -24,7 +25,7 @@ from multilang_cli.reports.verdict import FAILURES, precedence, word_of
 from multilang_cli.reports.versions import show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.console import Console
 
@@ -48,6 +49,8 @@ COUNTED: tuple[tuple[Verdict, str, str], ...] = (
 """The verdicts that a summary counts, with the word for one and for many."""
 _SWALLOWED = 2
 """If known failures are one of so many tested, or more, the verdict's line says so."""
+_OF_THE_WHOLE: Mapping[Verdict, str] = {"fail": "failed", "warn": "is a warning", "untestable": "not judged"}
+"""The words for what a run as a whole comes to."""
 
 
 def render_pretty(result: RunResult, rulebook: Rulebook, console: Console) -> None:
@@ -77,15 +80,24 @@ def group_text(group: Group, rulebook: Rulebook) -> str:
 
 
 def summary_of(result: RunResult) -> str:
-    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested  in 3.1s``, and whether it counts."""
-    shown = [f"{n} {one if n == 1 else many}" for verdict, one, many in COUNTED if (n := result.counts.get(verdict))]
-    tested = sum(result.counts.get(verdict, 0) for verdict, *_ in COUNTED)
-    if 0 < tested <= _SWALLOWED * result.counts.get("xfail", 0):
+    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested  in 3.1s``, and whether it counts.
+
+    What is judged of a run as a whole is no case: it is told by its name.
+    """
+    whole = [each for each in result.subjects if each.kind == "run" and each.verdict in _OF_THE_WHOLE]
+    if len(whole) == len(result.subjects):
+        whole = []
+    beside = Counter(each.verdict for each in whole)
+    of_cases = {verdict: number - beside[verdict] for verdict, number in result.counts.items()}
+    shown = [f"{n} {one if n == 1 else many}" for verdict, one, many in COUNTED if (n := of_cases.get(verdict))]
+    tested = sum(of_cases.get(verdict, 0) for verdict, *_ in COUNTED)
+    if 0 < tested <= _SWALLOWED * of_cases.get("xfail", 0):
         # A green line must not hide that hardly anything is left to go red.
         shown[-1] += f" (of {tested} tested)"
-    untested = untested_in(result)
+    untested = untested_in(result) - beside["untestable"]
     if untested:
         shown.append(f"{untested} not tested")
+    shown += [f"{each.id} {_OF_THE_WHOLE[each.verdict]}" for each in whole]
     if result.profile is not None and result.profile.kind == "bolt" and result.profile.settles == "unchecked":
         shown.append("settling not tested")
     counts = "" if result.gates else " (it does not count)"

@@ -144,9 +144,8 @@ def _apart(subjects: Sequence[SubjectResult]) -> Sequence[SubjectResult]:
 
 def _show_end(page: Page, first: Trouble, result: RunResult, all_seen: str) -> None:
     page.blank()
-    told = []
-    if is_common(first, result) and len(result.subjects) > 1:
-        alike, every = _apart(first.subjects), _apart(result.subjects)
+    told, alike, every = [], _apart(first.subjects), _apart(result.subjects)
+    if is_common(first, result) and len(every) > 1:
         told = [f"{len(alike)} of {counted_of(alike[0].kind, len(every))} end so"]
     told += filter(None, [_in_brief(result)])
     if told and (result.component.kind or all_seen != RUN):
