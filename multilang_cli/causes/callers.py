@@ -94,6 +94,20 @@ def _is_of(name: str, command: str) -> bool:
     return re.fullmatch(rf"_*(?:(?:on|handle|do|process|spout)_?)?{command}(?:_?tuple)?", words) is not None
 
 
+def handler_named(command: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """The only function that has the name of a command of Storm's, as ``on_ack``; None for several: of a library's too.
+
+    One of a single line hides nothing.
+    """
+    found = [
+        Place(file, number + 1, line.strip())
+        for file, lines in sources.items()
+        for number, line in enumerate(lines)
+        if _is_of(name_in(line), command) and end_of_block(lines, number) > number + 1
+    ]
+    return found[0] if len(found) == 1 else None
+
+
 def _calling(name: str, lines: Sequence[str], language: str) -> Iterator[tuple[int, str]]:
     call = rf"(?<![\w\"'`]){name}\s*\("
     if language in _BARE:

@@ -13,6 +13,8 @@ from multilang_cli.causes.origin import COMMENT, only_line_with
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from multilang_cli.causes.model import GivenBack
+
     _Block = tuple[str, Sequence[str], int, int]
     """A file, its lines, and where a function or a branch of it begins and ends."""
 
@@ -41,12 +43,14 @@ _CHAIN = 20
 _ON_CONDITION = re.compile(r"\b(?:if|unless|when|case|else|elif|elsif|return|catch|rescue|except)\b|\?")
 _FLUSHES = re.compile(r"flush|\bendl\b|\$\|", re.IGNORECASE)
 _FLUSHES_ITSELF = re.compile(r"auto_?flush|\$\||\bendl\b", re.IGNORECASE)
+_WHATEVER_COMES = re.compile(r"\b(?:finally|ensure|defer)\b")
+"""What is behind it is done on every way out."""
 _CALLS_DEEP = 3
 """Functions called by functions that are looked through for a flush."""
 
 
 def _writes(answer: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![a-z]){answer}|(?:send|write|say|reply)_?{answer}", re.IGNORECASE)
+    return re.compile(rf"(?<![a-z])(?:{answer})|(?:send|write|say|reply)_?{answer}", re.IGNORECASE)
 
 
 def looks_for(command: str) -> tuple[str, str]:
@@ -84,14 +88,41 @@ def end_in(handler: Place, sources: Mapping[str, Sequence[str]]) -> Place | None
 
 
 def default_exit(answer: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
-    """Find where all commands without a branch of their own pass by `answer`; None if nowhere, or in several places."""
+    """Find where all commands without a branch of their own pass by `answer`; None if nowhere, or in several places.
+
+    Where each branch gives its own, it is the one of all others that gives none.
+    """
     found = [
         place
         for file, lines in sources.items()
         for number, line in enumerate(lines)
         if _OTHERWISE.match(line) and any(map(_ASKED.search, lines[max(0, number - _CHAIN) : number]))
-        for place in _past_the_answer(Place(file, number + 1), answer, lines)
+        for place in _past_the_answer(Place(file, number + 1), answer, lines) or _mute(file, number, answer, lines)
     ]
+    return found[0] if len(found) == 1 else None
+
+
+def _mute(file: str, number: int, answer: str, lines: Sequence[str]) -> list[Place]:
+    """The branch of all others, if it has no `answer` and those before it have."""
+    writes = _writes(answer)
+    before = sum(writes.search(line) is not None for line in lines[max(0, number - _CHAIN) : number])
+    behind = lines[number : end_of_block_around(lines, number)]
+    is_mute = before > 1 and not any(map(writes.search, behind))
+    return [Place(file, number + 1, lines[number].strip())] if is_mute else []
+
+
+def keeping_exit(given_back: GivenBack, sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """Find the only way out of a function that keeps what was taken: its last call that gives it back stands behind."""
+    taken = re.compile(given_back.taken, re.IGNORECASE)
+    found = []
+    for file, lines in sources.items():
+        for number, line in enumerate(lines):
+            if name_in(line):
+                end = end_of_block(lines, number)
+                if any(map(_WHATEVER_COMES.search, lines[number:end])):
+                    continue
+                begin = next((n for n in range(number, end) if taken.search(lines[n])), number)
+                found += [Place(file, n + 1, lines[n].strip()) for n in _exits(lines, begin, end, given_back.back)]
     return found[0] if len(found) == 1 else None
 
 

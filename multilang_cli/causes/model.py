@@ -131,6 +131,13 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     headline: str = ""
 
 
+class GivenBack(msgspec.Struct, frozen=True, kw_only=True):
+    """Words of the calls by which something is `taken`, as a lock, and given `back`: patterns, whatever their case."""
+
+    taken: str
+    back: str
+
+
 class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     """One file of ``conformance/causes``. `alike`: more conversations that show it. `unlike`: those that do not.
 
@@ -140,7 +147,8 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     `by_place`: in one place of the source it is one trouble, whatever its exceptions
     say. `by_chance`: it shows in some runs and not in others, or with many tuples under way, whatever the case.
     `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
-    `suspects`: patterns of lines that do such things, by language, the surest first.
+    `suspects`: patterns of lines that do such things, by language, the surest first. `given_back`: what it waits for,
+    which a way out of a function may keep.
     """
 
     id: str
@@ -158,6 +166,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     in_adapter: bool = False
     by_chance: bool = False
     suspects: dict[str, tuple[str, ...]] = {}
+    given_back: GivenBack | None = None
     example: Example
     alike: tuple[Example, ...] = ()
     unlike: tuple[Example, ...] = ()
@@ -169,11 +178,11 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     `begins`: the first line. `exceptions`: with a group `text`, and `file` and `line` where they name a place. `frame`:
     with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame
     is its source. `misread`: how JSON parsers of the language refuse a text. `asked_by`: the signal at which its
-    runtimes write where the main thread stands, and end. `starts`: a call that starts a program which writes to the
-    same stdout. `because`: an exception that goes on, and of which those behind it come. `method`: a frame with no
-    line, with a group `method`; `defines`: the line that such a method begins with, ``{method}`` in place of its name.
-    `causes_follow`: the exceptions that led to one are written behind it. `thrown`: the call that throws, in a stack;
-    `thread`: the line that another thread's frames begin with;
+    runtimes write where the main thread stands, to stderr or, as a JVM, to stdout, and may end. `starts`: a call that
+    starts a program which writes to the same stdout. `because`: an exception that goes on, and of which those behind
+    it come. `method`: a frame with no line, with a group `method`; `defines`: the line that such a method begins
+    with, ``{method}`` in place of its name. `causes_follow`: the exceptions that led to one are written behind it.
+    `thrown`: the call that throws, in a stack; `thread`: the line that another thread's frames begin with;
     frames before the last one are those of a handler that threw again.
     """
 

@@ -385,7 +385,7 @@ class ComponentProcess:
         return self.exited()
 
     def ask(self, number: int) -> None:
-        """Send a signal to all that it runs as, to which it answers on stderr; that is not kept in `stderr_tail`."""
+        """Send a signal to all that it runs as, to which it answers; what comes on stderr is not kept."""
         self._sealed = True
         reaper.kill_group(self.pid, number)
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from multilang_cli.catalogue.loader import load_causes
-from multilang_cli.causes.callers import caller_of, callers_of
+from multilang_cli.causes.callers import caller_of, callers_of, handler_named
 from multilang_cli.causes.model import Place
 
 JAVASCRIPT = """class Bolt {
@@ -231,3 +231,23 @@ def test_a_pattern_finds_the_line(name: str) -> None:
     cause, language, line, found = SUSPECTED[name]
     known = next(each for each in load_causes() if each.id == cause)
     assert any(re.search(pattern, line) for pattern in known.suspects[language]) == found
+
+
+HANDLERS = {
+    "spout.lua": ("function on.ack(id)\n  if not id then return end\n  sync()\nend\n", 1),
+    "Spout.java": ("class S {\n    public void onAck(String id) {\n        sync();\n    }\n}\n", 2),
+    "of one line.lua": ("function on.ack() sync() end\n", None),
+    "two.py": (
+        "class A:\n    def ack(self, id):\n        pass\n\nclass B:\n    def ack(self, id):\n        pass\n",
+        None,
+    ),
+    "sends.py": ("def send_ack(id):\n    write(id)\n", None),
+}
+
+
+@pytest.mark.parametrize("file", HANDLERS)
+def test_the_function_that_has_the_name_of_a_command_is_found(file: str) -> None:
+    source, line = HANDLERS[file]
+    lines = source.splitlines()
+    found = handler_named("ack", {file: lines})
+    assert found == (Place(file, line, lines[line - 1].strip()) if line else None)

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, looks_for, unflushed
-from multilang_cli.causes.model import Place
+from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, keeping_exit, looks_for, unflushed
+from multilang_cli.causes.model import GivenBack, Place
 
 GO = """func next() {
 \tif len(queue) == 0 {
@@ -242,6 +242,54 @@ def test_a_command_without_a_branch_leaves_by_that_of_all_others(file: str) -> N
     assert default_exit("sync", {file: lines}) == Place(file, line, lines[line - 1].strip())
     answered = [text.replace("next }", "$self->sync; next }").replace("continue", "pass") for text in lines]
     assert default_exit("sync", {file: answered}) is None
+
+
+MUTE = """void run() {
+    switch (command) {
+    case "next":
+        next();
+        write("sync");
+        break;
+    case "ack":
+        write("sync");
+        break;
+    default:
+        break;
+    }
+}
+"""
+
+
+def test_the_branch_of_all_others_that_alone_has_no_answer_is_found() -> None:
+    lines = MUTE.splitlines()
+    assert default_exit("sync", {"Main.java": lines}) == Place("Main.java", 10, "default:")
+    behind = [*lines[:-1], '    write("sync");', "}"]
+    assert default_exit("sync", {"Main.java": behind}) is None
+    alone = MUTE.replace('        next();\n        write("sync");\n', "").splitlines()
+    assert default_exit("sync", {"Main.java": alone}) is None
+
+
+LOCKS = {
+    "left by a return": ("mu.Lock()\n    n := 1\n    if n < 2 {\n        return 0\n    }\n    mu.Unlock()", 5),
+    "left before it is taken": ("if n < 2 {\n        return 0\n    }\n    mu.Lock()\n    mu.Unlock()", None),
+    "given back on that way": (
+        "mu.Lock()\n    if n < 2 {\n        mu.Unlock()\n        return 0\n    }\n    mu.Unlock()",
+        None,
+    ),
+    "given back whatever comes": (
+        "mu.Lock()\n    if n < 2 {\n        return 0\n    }\n    defer func() {\n        mu.Unlock()\n    }()",
+        None,
+    ),
+    "a permit, taken elsewhere": ("if n < 2 {\n        return\n    }\n    slots.release()", 3),
+}
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_the_way_out_that_keeps_what_was_taken_is_found(name: str) -> None:
+    body, line = LOCKS[name]
+    lines = f"func hit(n int) int {{\n    {body}\n}}\n".splitlines()
+    found = keeping_exit(GivenBack(taken=r"\b(?:r?lock|acquire)\b", back="r?unlock|release"), {"main.go": lines})
+    assert found == (Place("main.go", line, lines[line - 1].strip()) if line else None)
 
 
 def test_a_line_that_is_in_none_of_the_sources_leaves_nowhere() -> None:

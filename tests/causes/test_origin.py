@@ -150,6 +150,29 @@ main.main()
 """,
         12,
     ),
+    "a JVM, among other threads": (
+        "java",
+        """Full thread dump OpenJDK 64-Bit Server VM (17.0.17+10 mixed mode, sharing):
+
+"pool-1-thread-1" #12 prio=5 os_prio=0 cpu=0.5ms tid=0x1 nid=0x2 waiting on condition  [0x3]
+   java.lang.Thread.State: WAITING (parking)
+\tat jdk.internal.misc.Unsafe.park(java.base@17.0.17/Native Method)
+\tat Main.other(Main.java:5)
+
+"main" #1 prio=5 os_prio=0 cpu=90.84ms elapsed=9.50s tid=0x1 nid=0x2 waiting on condition  [0x3]
+   java.lang.Thread.State: WAITING (parking)
+\tat jdk.internal.misc.Unsafe.park(java.base@17.0.17/Native Method)
+\t- parking to wait for  <0x1> (a java.util.concurrent.Semaphore$NonfairSync)
+\tat java.util.concurrent.Semaphore.acquire(java.base@17.0.17/Semaphore.java:318)
+\tat Main.run(Main.java:11)
+\tat Main.main(Main.java:16)
+
+"Reference Handler" #2 daemon prio=10 os_prio=0 cpu=0.16ms tid=0x1 nid=0x2 waiting on condition  [0x3]
+   java.lang.Thread.State: RUNNABLE
+\tat Main.third(Main.java:3)
+""",
+        11,
+    ),
     "somewhere in a runtime": ("python", "Traceback (most recent call last):\nKeyboardInterrupt\n", None),
     "nothing": ("ruby", "", None),
 }

@@ -69,3 +69,35 @@ def test_a_limit_that_is_shorter_than_the_silence_ends_as_well(tmp_path: Path) -
     )  # fmt: skip
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "heartbeat-timeout" in ran.stdout
+
+
+STANDS = r"""
+import java.nio.file.*;
+import java.util.Scanner;
+import java.util.concurrent.Semaphore;
+
+class Bolt {
+    public static void main(String[] args) throws Exception {
+        Scanner in = new Scanner(System.in).useDelimiter("\nend\n");
+        String dir = in.next().replaceAll("(?s).*\"pidDir\" ?: ?\"([^\"]*)\".*", "$1").replace("\\/", "/");
+        long pid = ProcessHandle.current().pid();
+        Files.createFile(Path.of(dir, Long.toString(pid)));
+        System.out.printf("{\"pid\": %d}%nend%n", pid);
+        Semaphore slots = new Semaphore(0);
+        in.next();
+        slots.acquire();
+    }
+}
+"""
+
+
+def test_a_jvm_that_waits_tells_where(tmp_path: Path) -> None:
+    (tmp_path / "Bolt.java").write_text(STANDS)
+    ran = mlcheck(
+        "run", "--kind", "bolt", "-k", "bolt.heartbeat.idle", "--limit", "heartbeat=1", "--", "java", "Bolt.java",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "it waits for a permit, and all are taken" in ran.stdout
+    assert f"Bolt.java:{STANDS.splitlines().index('        slots.acquire();') + 1} " in ran.stdout
+    assert "Full thread dump" not in ran.stdout

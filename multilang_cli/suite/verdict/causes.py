@@ -136,7 +136,8 @@ def _standing(session: Session, source: Source) -> Place | None:
     answer = _Stderr()
     session.add_sink(answer)
     session.ask_where(signal.Signals[name], LAST_CHANCE)
-    return load_tracebacks().standing_in(decode(bytes(answer.text)), source.roots, source.language)
+    told = bytes(answer.text) or session.pump.framer.pending[-STDERR_KEPT:]
+    return load_tracebacks().standing_in(decode(told), source.roots, source.language)
 
 
 class _Stderr:

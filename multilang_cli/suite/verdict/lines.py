@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
-from multilang_cli.causes.callers import callers_of
+from multilang_cli.causes.callers import callers_of, handler_named
 from multilang_cli.causes.complaints import tells_of_trouble
-from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, looks_for, unflushed
+from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, keeping_exit, looks_for, unflushed
 from multilang_cli.causes.library_emits import emitter_of
 from multilang_cli.causes.tracebacks import last_line, own
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, SpoutCommand, Sync
 from multilang_cli.reports.escape import decode
 from multilang_cli.subject.source.lines import source_lines
-from multilang_cli.subject.source.sources import all_lines_of, lines_of, origin_in, suspect_in
+from multilang_cli.subject.source.sources import all_lines_of, lines_of, origin_in, suspect_in, user_lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -101,6 +101,9 @@ def _asked_before(cause: Cause, events: Mapping[int, Event]) -> str:
 def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, event: Event | None, asked: str) -> Cause:
     """The cause with the only line of the source that looks as what does such things, where no place is known."""
     by_source = known is not None and known.by_source
+    kept = keeping_exit(known.given_back, all_lines_of(facts.source)) if known and known.given_back else None
+    if kept is not None:
+        return msgspec.structs.replace(cause, place=None, suspect=kept, also=cause.place)
     if cause.place is not None and not by_source:
         return cause
     suspect, also = _suspects(cause, known, facts, event, asked)
@@ -122,6 +125,9 @@ def _suspects(
     if found is not None:
         exit_ = _left_by(found, unanswered, facts) if _NO_SYNC in cause.rules else None
         return (exit_, found) if exit_ else (found, None)
+    handler = handler_named(unanswered, user_lines_of(facts.source)) if unanswered else None
+    if handler is not None and (exit_ := _left_by(handler, unanswered, facts)):
+        return exit_, handler
     command = _command_of(event) if event is not None and event.channel == "out" else ""
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
     # Nor does the message behind a text say who printed that.
