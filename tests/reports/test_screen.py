@@ -441,14 +441,22 @@ def test_what_storm_survives_says_why_it_is_a_failure() -> None:
     assert "every version: goes on; a failure all the same" in " ".join(text.split())
 
 
-def test_versions_that_do_the_same_are_one_line() -> None:
-    assert {finding.rule for finding in TWICE.findings} == {"ack-twice"}
-    text = as_text(lambda console: render_screen(result(with_cause(DEATH)), console))
-    assert "others differ: mlcheck explain ack-twice" in " ".join(text.split())
-    fates: dict[str, Fate] = {"1.2.4": "dies", "2.8.3": "dies"}
-    alike = Finding(rule="ack-twice", level="must", seq=3, offset=0, message="m", fates=fates)
-    text = as_text(lambda console: render_screen(result(with_cause(DEATH, findings=(alike,))), console))
-    assert "  Storm   every version: the worker dies with all its tasks\n" in text
+@pytest.mark.parametrize(
+    ("fates", "told"),
+    [
+        ("dies dies dies dies", "every version: "),
+        ("survives dies dies dies", "1.2.4 and newer: "),
+        ("survives survives survives dies", "2.8.3: "),
+        ("dies survives dies dies", "2.8.3, 2.5.0, 0.9.7: "),
+        ("dies survives survives dies", "2.8.3, 0.9.7: "),
+        ("survives survives dies dies", "2.5.0 and newer: "),
+    ],
+)
+def test_versions_are_told_in_a_few_words(fates: str, told: str) -> None:
+    by_version: dict[str, Fate] = dict(zip(("0.9.7", "1.2.4", "2.5.0", "2.8.3"), fates.split(), strict=True))  # type: ignore[arg-type]
+    found = Finding(rule="ack-twice", level="must", seq=3, offset=0, message="m", fates=by_version)
+    text = as_text(lambda console: render_screen(result(with_cause(DEATH, findings=(found,))), console))
+    assert f"  Storm   {told}the worker dies" in text
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import FAILURES, FATE_WORDS, headline_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Sequence
 
     from multilang_cli.causes.model import Cause, Place
     from multilang_cli.protocol.words.verdicts import Finding
@@ -86,6 +86,8 @@ _ROWS_OF_A_MARK = 4
 """Messages that there must be room for where a mark is shown in a line that has a caller."""
 _LONGEST_WORD = 16
 """Cells of a word that is left out whole where its end is cut."""
+_MOST_OF_ERROR = 84
+"""Characters of an error text of Storm's that tell it from others."""
 _LEAST_CODE = 20
 """Cells that a line of source is given, however long the name of its file is."""
 _BEFORE = 3
@@ -262,17 +264,27 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: Room) -> 
     own = next((group for group in groups if result.storm in group.versions), None)
     if own is None:
         return
-    one = len({group.fate for group in groups}) == 1
-    every = f"since {trouble.cause.since}" if trouble.cause.since else "every version"
-    versions = every if one else ", ".join(own.versions)
+    alike = {version for group in groups if group.fate == own.fate for version in group.versions}
+    since = f"{trouble.cause.since} and newer" if trouble.cause.since else ""
+    versions = since or _span(alike, [*reversed(finding.fates)])
     does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
     if own.fate == "survives" and trouble.verdict == "fail":
         does = "goes on; a failure all the same, for the protocol forbids it"
-    error = head(page, _JVM.split(own.error, maxsplit=1)[0], 30 * room.sentence)
+    error = head(page, _JVM.split(own.error, maxsplit=1)[0], min(30 * room.sentence, _MOST_OF_ERROR))
     of = f"of message {finding.seq} " if error and finding is not trouble.finding else ""
     says = f'; its log {of}says "{error}"' if error else ""
-    more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
-    page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=SCREEN_HANG)
+    page.para(f"{versions}: {does}{says}", label="Storm", indent=2, hang=SCREEN_HANG)
+
+
+def _span(alike: Collection[str], versions: Sequence[str]) -> str:
+    """Those of the `versions`, the newest first, that are `alike`, in a few words."""
+    if len(alike) == len(versions):
+        return "every version"
+    if set(versions[: len(alike)]) == set(alike) and len(alike) > 1:
+        return f"{versions[len(alike) - 1]} and newer"
+    if set(versions[-len(alike) :]) == set(alike) and len(alike) > 1:
+        return f"{versions[-len(alike)]} and older"
+    return ", ".join(version for version in versions if version in alike)
 
 
 def _met_first(trouble: Trouble, finding: Finding, storm: str) -> Finding:
