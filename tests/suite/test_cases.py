@@ -12,7 +12,7 @@ from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import problems
 from multilang_cli.subject.options import ACCEPTS
 from multilang_cli.suite.cases.case import CaseError, load_cases
-from multilang_cli.suite.runner.case_run import NEEDS
+from multilang_cli.suite.cases.fitness import NEEDS
 from multilang_cli.suite.steps.cutting import MESSAGES
 from multilang_cli.suite.steps.operations import OPERATIONS
 from multilang_cli.suite.steps.values import SHAPES

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import CatalogueError, plain, problems
 from multilang_cli.catalogue.once import once
+from multilang_cli.protocol.words.asked import TOLD, plan_of, spout_plan_of
+from multilang_cli.protocol.words.messages import DEFAULT_STREAM
 from multilang_cli.protocol.words.verdicts import Clause, Level
 from multilang_cli.terminal.exits import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class CaseError(CommandError):
@@ -70,6 +75,32 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def told_otherwise(self) -> bool:
         """True if the topology that it tells of is another: a join may wait there for what never comes."""
         return any(name == "handshake" and "context" in arguments for name, arguments in self.steps)
+
+    @property
+    def testee_streams(self) -> dict[str, frozenset[int]]:
+        """Streams to be declared for a testee: those on which the case asks it to emit, with the tasks of direct emits.
+
+        Also the default stream, and the one on which a testee tells what its user's code sees.
+        """
+        found: dict[str, set[int | None]] = {DEFAULT_STREAM: set(), TOLD: {None}}
+        for action in self._actions():
+            if action["do"] == "emit":
+                stream, task = action.get("stream", DEFAULT_STREAM), action.get("task")
+                found.setdefault(stream, set()).add(task if isinstance(task, int) else None)
+        return {
+            stream: frozenset(() if None in tasks else (task for task in tasks if task is not None))
+            for stream, tasks in found.items()
+        }
+
+    def _actions(self) -> Iterator[dict[str, Any]]:
+        for operation, arguments in self.steps:
+            if operation == "plan":
+                yield from plan_of([arguments["do"]]) or ()
+            elif operation == "handshake":
+                plan = spout_plan_of(arguments.get("conf", {})) or {}
+                for lists in plan.values():
+                    for each in lists:
+                        yield from each if isinstance(each, list) else (each,)
 
 
 @once

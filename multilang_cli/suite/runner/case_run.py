@@ -7,10 +7,9 @@ import math
 import shlex
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from packaging.version import Version
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
@@ -34,15 +33,14 @@ from multilang_cli.subject.profiles import profile_of, without_consumers
 from multilang_cli.subject.samples import declared_values, has_samples, samples_of
 from multilang_cli.subject.source.sources import source_of
 from multilang_cli.suite.cases.case import shipped
-from multilang_cli.suite.cases.plans import streams_of
+from multilang_cli.suite.cases.fitness import why_unfit
 from multilang_cli.suite.runner.learned import Learned
-from multilang_cli.suite.runner.watch import Watch
+from multilang_cli.suite.runner.watch import OwnSide, Watch
 from multilang_cli.suite.steps.operations import OPERATIONS
 from multilang_cli.suite.steps.settling import FedTuples
 from multilang_cli.suite.steps.stage import LISTENED_TO, NotExercised, Stage, Stop
 from multilang_cli.suite.steps.ticks import declared_ticks, takes_ticks
 from multilang_cli.suite.verdict.causes import UNANSWERED, LastWords, causes_of, hear_out
-from multilang_cli.suite.verdict.own_side import OwnSide
 from multilang_cli.suite.verdict.refusals import (
     DEATHS,
     Refused,
@@ -58,16 +56,16 @@ from multilang_cli.suite.verdict.replays import ReplayWatch
 from multilang_cli.transcript.recording import Recording, header_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.session import OnWait, Session
     from multilang_cli.protocol.words.messages import Handshake
-    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.protocol.words.verdicts import Finding, Profile
     from multilang_cli.reports.model import ExcerptLine
-    from multilang_cli.subject.options import Component, StreamDeclaration
+    from multilang_cli.subject.options import Component
     from multilang_cli.subject.subject import Subject
-    from multilang_cli.suite.cases.case import Case, Need, Step
+    from multilang_cli.suite.cases.case import Case, Step
     from multilang_cli.suite.runner.watch import Like
 
 REMINDERS = 3
@@ -80,37 +78,19 @@ STDERR_SHOWN = 16 * 1024
 """Bytes of a component's last stderr that a result keeps, but for a line that is cut."""
 
 
-class _Needed(NamedTuple):
-    """Something that a case needs to be declared: how to tell, and what to say where it is not."""
-
-    met: Callable[[dict[str, StreamDeclaration] | None], bool]
-    missing: str
-
-
-NEEDS: dict[Need, _Needed] = {
-    "streams": _Needed(lambda streams: streams is not None, "no streams are declared (--stream NAME:field,field)"),
-    "direct": _Needed(
-        lambda streams: any(stream.direct for stream in (streams or {}).values()),
-        "no direct stream is declared (--stream NAME:field,field!direct)",
-    ),
-    "schema": _Needed(
-        lambda streams: any(stream.schema is not None for stream in (streams or {}).values()),
-        "no stream has a JSON Schema of its values (streams.NAME.schema in mlcheck.toml)",
-    ),
-}
-"""By the words of `Case.needs`."""
-
-
 class CaseRun:
-    """Plays `case` with the `checked` component; at `until`, on the machine's clock, it raises OutOfTimeError.
+    """One case, played to a fresh process of the component.
 
-    `said_pid`: the component said its first message; `played`: steps that were done; `events`: how much happened;
-    `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
-    what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
-    `beaten`: it died of a heartbeat before it was fed anything.
-    `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
-    became of what it was fed; `learned`: what the cases before have shown; `answers` and `forgets` as there, and at
-    the end also by this one. `on_wait`: told of long waits.
+    `short`: seconds by which waits for answers are bounded, if the case can only confirm a hang that is known; else
+    None. `until`: deadline on the machine's clock; passing it raises OutOfTimeError. `learned`: knowledge from the
+    cases before, to which `learn` adds. `on_wait`: called during long waits, as that of `Session`.
+
+    After `run`: `said_pid`: the component said its first message. `played`: steps that were done. `events`: number of
+    events. `coverage`: occasions that it was given. `feed`: what became of the tuples that it was fed. `acked`: keys of
+    the tuples that it took. `answers`, `forgets`: as in `Learned`. `refused`: the result that counts if the component
+    takes in another case what it refused here; None if it refused nothing. `beaten`: it died of a heartbeat before it
+    was fed anything. `hang`: the long wait that was in vain, None if there was none. `failing`: the result to show
+    where no finding tells why tuples were failed. `unrecorded`: why the transcript could not be written, or "".
     """
 
     def __init__(
@@ -121,44 +101,45 @@ class CaseRun:
         until: float = math.inf,
         learned: Learned | None = None,
     ) -> None:
-        self.subject = checked
-        self.on_wait: OnWait | None = None
-        self._until = until
-        self._too_much: TooMuchMemoryError | None = None
-        self.failing: SubjectResult | None = None
-        self.case = case
-        self.feed = FedTuples(samples_of(checked.component) if has_samples(checked.component) else ())
+        self.subject, self.case = checked, case
         self.learned = learned or Learned()
-        self.said_pid = False
-        self.unrecorded = ""
-        self.played = 0
-        self.events = 0
-        asked = streams_of(case) if case.testee else None
-        profile = profile_of(checked.component, checked.version, checked.options.timeout, asked)
-        self._profile = msgspec.structs.replace(profile, samples=_declared(checked.component, case))
-        self._short = short is not None
-        self.answers, self.forgets = self.learned.answers, self.learned.forgets
-        if short is not None:
-            self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
-        if case.unconsumed:
-            self._profile = without_consumers(self._profile)
+        self.on_wait: OnWait | None = None
+        self._short, self._until = short, until
+        self._profile = self._profile_of(short)
+        # Results.
+        self.said_pid = self.beaten = False
+        self.played = self.events = 0
         self.coverage = Coverage(self._profile)
+        self.feed = FedTuples(samples_of(checked.component) if has_samples(checked.component) else ())
         self.acked: frozenset[Like] = frozenset()
+        self.answers, self.forgets = self.learned.answers, self.learned.forgets
         self.refused: Refused | None = None
-        self.beaten = False
-        self._last = LastWords()
         self.hang: Hang | None = None
+        self.failing: SubjectResult | None = None
+        self.unrecorded = ""
+        # What `run` keeps for the judgement.
+        self._too_much: TooMuchMemoryError | None = None
         self._missing: Judgement | None = None
+        self._last = LastWords()
         self._stage: Stage | None = None
+
+    def _profile_of(self, short: float | None) -> Profile:
+        """The component's profile, with what the case declares, and limits bounded by `short` (``shortened``)."""
+        checked, case = self.subject, self.case
+        asked = case.testee_streams if case.testee else None
+        profile = profile_of(checked.component, checked.version, checked.options.timeout, asked)
+        limits = profile.limits if short is None else shortened(profile.limits, short)
+        profile = msgspec.structs.replace(profile, samples=_declared(checked.component, case), limits=limits)
+        return without_consumers(profile) if case.unconsumed else profile
 
     def run(self) -> SubjectResult:
         """Start the component, play the steps, end it. Raises LaunchError if it can't be started."""
         began = time.monotonic()
-        if unfit := self.unfit():
+        if unfit := why_unfit(self.case, self.subject):
             self.said_pid = True
             return self._result("skip", unfit, began)
         transcript = self.subject.record / f"{self.case.id}.ndjson"
-        watch, hangs = Watch(), HangWatch(confirms=self._short, slowest=self.learned.settling.slowest)
+        watch, hangs = Watch(), HangWatch(confirms=self._short is not None, slowest=self.learned.settling.slowest)
         header = header_now(self.case.id, self._profile, map(readable, self.subject.launch.argv))
         recording = Recording(transcript, header, self.subject.component.env)
         ours = OwnSide(self._profile, self.subject.rulebook) if self.case.id in shipped() else None
@@ -222,26 +203,6 @@ class CaseRun:
         with shell.session as session:
             self._play(shell, (("handshake", {}), ("tuple", {}), ("settle", {}), ("quiet", {})))
             return session.running
-
-    def unfit(self) -> str:
-        """The reason why the case says nothing here, "" if it does."""
-        case, version, component = self.case, self.subject.version, self.subject.component
-        if case.since and Version(version.id) < Version(case.since):
-            return f"not asked for by Storm {version.id} yet (since {case.since})"
-        accepts = {*component.accepts, *(("ticks",) if takes_ticks(component) else ())}
-        if not set(case.accepts) <= accepts:
-            return "it is not declared to take such tuples (--accepts, or accepts in mlcheck.toml)"
-        if fixed := [name for name in case.env if name in component.env]:
-            return f"its environment is declared to have {fixed[0]}={component.env[fixed[0]]}"
-        if undone := [word for word in case.supports if word not in component.features]:
-            return f"its library does not say that it can do this ({', '.join(undone)})"
-        if _judges_values(case) and component.kind == "bolt" and not has_samples(component):
-            return "no samples are declared: what it emits of a made-up tuple is not judged (--tuple JSON, or samples)"
-        streams = component.streams
-        for need in case.needs:
-            if not NEEDS[need].met(streams):
-                return NEEDS[need].missing
-        return ""
 
     def _start(self, sinks: Iterable[EventSink]) -> ShellBolt | ShellSpout:
         checked = self.subject
@@ -433,9 +394,3 @@ def _declared(component: Component, case: Case) -> tuple[list[Any], ...] | None:
         return None
     of_case = [values for _, arguments in case.steps for values in arguments.get("these", ())]
     return (*own, *of_case)
-
-
-def _judges_values(case: Case) -> bool:
-    """True if a case judges what is emitted of samples; tuples that stand in the case itself are declared by it."""
-    own = any("these" in arguments for _, arguments in case.steps)
-    return not own and bool({"streams", "schema"} & {*case.needs})

@@ -20,6 +20,7 @@ from multilang_cli.reports.event_sentences import awaiting
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, Judgement
 from multilang_cli.subject.options import redactor_of
+from multilang_cli.suite.cases.fitness import why_unfit
 from multilang_cli.suite.cases.selection import fitting
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.jobs import Jobs
@@ -224,7 +225,7 @@ class Run:
             if progress is not None:
                 progress(case.id, begun, len(self.cases))
             self._begun += 1
-            if self._repeats is not None and not CaseRun(self.subject, case).unfit():
+            if self._repeats is not None and not why_unfit(case, self.subject):
                 if (repeated := self._repeats.repeated(case)) is not None:
                     return PlayedCase(repeated, True)
                 short = self._repeats.short(case)

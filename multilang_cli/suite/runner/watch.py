@@ -1,4 +1,4 @@
-"""Observation of a case while it is played: its first and latest events, and what became of each tuple."""
+"""Observers of a case while it is played: of the component, and of what the suite says to it as Storm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed, WriteFailed
+from multilang_cli.protocol.words.feeds import Feed
 from multilang_cli.protocol.words.messages import (
     SYSTEM_COMPONENT,
     Ack,
@@ -22,9 +25,11 @@ from multilang_cli.protocol.words.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Finding, Profile
 
 WATCHED_EVENTS = 4096
 """Events of a case that are kept in memory for its report; all of them are in the transcript."""
@@ -140,3 +145,28 @@ def _lean(body: Any) -> Any:
         salvage = tuple(map(_lean, body.salvage))
         return msgspec.structs.replace(body, excerpt=body.excerpt[:WATCHED_BYTES], salvage=salvage, by_dialect={})
     return body
+
+
+class OwnSide:
+    """Judge of what the suite says to a component as Storm, by the rules of hosts.
+
+    A breach is a fault of ours. Only what every Storm of the version holds to is asked of it, since no feed was
+    declared, and nothing from the event on that ends the worker: no Storm says anything then.
+    """
+
+    def __init__(self, profile: Profile, rulebook: Rulebook) -> None:
+        self.findings: list[Finding] = []
+        profile = msgspec.structs.replace(profile, feed=Feed(free=True), testee="")
+        self._judge = Conversation(profile, rulebook, roles=roles_of(profile))
+
+    def take(self, events: Sequence[Event], _: object) -> None:
+        """Judge events as they happen."""
+        self.findings += self._judge.feed_all(events)
+
+    @property
+    def fault(self) -> str:
+        """The first message of ours that no Storm sends, in one sentence; "" if there is none."""
+        if not self.findings:
+            return ""
+        first = self.findings[0]
+        return f"{first.rule}: {first.message} (event {first.seq})"
