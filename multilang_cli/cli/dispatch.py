@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
 from multilang_cli.terminal.ending import exit_code_of
 from multilang_cli.terminal.exits import CommandError, ExitCode
-from multilang_cli.terminal.interrupts import ignore_again
+from multilang_cli.terminal.interrupts import have_usual_signals, ignore_again
 from multilang_cli.terminal.output import complain, write
-from multilang_cli.terminal.surroundings import have_usual_surroundings
 from multilang_cli.transcript.given import GIVEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _HELP = frozenset({"-h", "--help"})
+_SIZES = ("COLUMNS", "LINES")
+_MOST_DIGITS = 5
 
 
 def dispatch(arguments: Sequence[str]) -> int:
@@ -60,10 +62,27 @@ def _call(name: str, arguments: Sequence[str]) -> int:
 
     if name != "tap":
         # Behind a tap a component has what it would have without: no working directory, ignored signals.
-        have_usual_surroundings()
+        _check_working_directory()
+        have_usual_signals()
+        _forget_bad_sizes()
     REAPER.adopts = True
     entry = COMMANDS[name]
     return call(getattr(import_module(f"multilang_cli.cli.{entry.module}"), entry.function), name, arguments)
+
+
+def _check_working_directory() -> None:
+    try:
+        os.getcwd()  # noqa: PTH109 (it is only asked)
+    except OSError as error:
+        raise CommandError(f"the working directory is gone ({error.strerror}); change to another.") from None
+
+
+def _forget_bad_sizes() -> None:
+    """Forget sizes of a terminal that are no numbers of a few digits: rich reads whatever it finds."""
+    for name in _SIZES:
+        given = os.environ.get(name, "0")
+        if not (given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS):
+            del os.environ[name]
 
 
 def _unknown(name: str) -> str:
