@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
+from bisect import bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.secrets import load_secrets
-from multilang_cli.transcript.escaped import Unescaped, is_escaped
 from multilang_cli.transcript.given import GIVEN
 
 if TYPE_CHECKING:
@@ -27,6 +28,15 @@ _LEAST_ESCAPED, _AT_ONCE, _DEPTH = 4, 65_536, 3
 """Characters of a secret that is escaped, at least; those of a text that are read at once; escapes within escapes."""
 _MOST_WITHIN = 8
 """Pairs that are looked at within one that is none of a secret: each may go over all of it."""
+
+_ESCAPED = re.compile(
+    r"%(2[0-9a-f]|3[a-f]|40|5[b-d]|7[b-d])|&(quot|lt|gt|amp|apos|#3[49]|#x2[27]);|\\[ux](?:00)?(2[0-9a-f]|3[a-f])"
+    r"|\\([\"'\\/nrt])",
+    re.IGNORECASE,
+)
+_TELLING = re.compile(r"%3[ad]|%22|&(?:quot|lt|#3[49]|#x2[27]);|\\[ux](?:00)?(?:2[267]|3[ad])|\\[\"'n]", re.IGNORECASE)
+"""One of these stands where a name and its value are escaped."""
+_CONTROL = {"n": "\n", "r": "\r", "t": "\t"}
 
 Found = dict[str, list[Any]]
 """Secrets by the key that told them."""
@@ -89,13 +99,44 @@ def _is_hidden_in(value: Any) -> bool:
 def hide(text: str, where: Where, tell: Callable[[str, str], object] | None = None) -> str:
     """`text` with ``***`` for what looks like a secret `where` it stands. `tell` is given key and secret of each."""
     text = _by_shapes(text, where, tell)
-    if not is_escaped(text):
+    if not _is_escaped(text):
         return text
     parts = (text[at : at + _AT_ONCE] for at in range(0, len(text), _AT_ONCE))
-    return "".join(_by_meaning(part, Unescaped(part), where, tell) for part in parts)
+    return "".join(_by_meaning(part, _Unescaped(part), where, tell) for part in parts)
 
 
-def _by_meaning(text: str, meant: Unescaped, where: Where, tell: Callable[[str, str], object] | None) -> str:
+class _Unescaped:
+    """A text with its escapes read, as in a URL, in HTML or in JSON. `said`: what it says."""
+
+    def __init__(self, text: str) -> None:
+        self._starts, self._lost = [0], [0]
+        parts: list[str] = []
+        done = size = 0
+        for match in _ESCAPED.finditer(text):
+            parts += [text[done : match.start()], _character(match)]
+            size += match.start() - done + 1
+            done = match.end()
+            self._starts.append(size)
+            self._lost.append(done - size)
+        self.said = "".join([*parts, text[done:]])
+
+    def place(self, at: int) -> int:
+        """The place in the text of one in what it says."""
+        return at + self._lost[bisect_right(self._starts, at) - 1]
+
+
+def _is_escaped(text: str) -> bool:
+    """True if there may be a name and a value in a text that are escaped."""
+    return _TELLING.search(text) is not None
+
+
+def _character(match: re.Match[str]) -> str:
+    if match[4]:
+        return _CONTROL.get(match[4].lower(), match[4])
+    return html.unescape(match[0].lower()) if match[2] else chr(int(match[1] or match[3], 16))
+
+
+def _by_meaning(text: str, meant: _Unescaped, where: Where, tell: Callable[[str, str], object] | None) -> str:
     """A text without the secrets that it shows once its escapes are read."""
     found: set[str] = set()
 
@@ -109,9 +150,9 @@ def _by_meaning(text: str, meant: Unescaped, where: Where, tell: Callable[[str, 
     deeper = meant.said
     for _ in range(_DEPTH):
         _by_shapes(deeper, where, note)
-        if not is_escaped(deeper):
+        if not _is_escaped(deeper):
             break
-        deeper = Unescaped(deeper).said
+        deeper = _Unescaped(deeper).said
     if not found:
         return text
     shown, done = [], 0
