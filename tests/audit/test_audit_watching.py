@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from multilang_cli.audit.watch.ledger import RootState
-from multilang_cli.audit.watch.settings import STATE
+from multilang_cli.audit.watch.workers import STATE
 from multilang_cli.terminal.exits import ExitCode
 from tests.audit.generator.histories import history
 from tests.audit.generator.trees import EVERYTHING, TreesPlan

@@ -10,8 +10,8 @@ import msgspec
 
 from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
 from multilang_cli.audit.watch.following import Rules
-from multilang_cli.audit.watch.settings import STATE
 from multilang_cli.audit.watch.sinks import KAFKA, SinkError, Sinks, sink_of
+from multilang_cli.audit.watch.workers import STATE
 from multilang_cli.reports.escape import escape
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark
