@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from multilang_cli.causes.complaints import Complaints
-from multilang_cli.causes.emitted_ids import EmittedIds
-from multilang_cli.causes.emitting import Emitting, Nexts
+from multilang_cli.causes.emitting import EmittedIds, Emitting, Nexts
 from multilang_cli.causes.model import SpoutCommandName
 from multilang_cli.causes.sent_texts import SentTexts
 from multilang_cli.causes.swallowing import IDS, BlockedReader, DroppingReader, Mislaid, NaiveReader
