@@ -1,6 +1,6 @@
-"""One component, one conversation: the handshake, waiting with a limit, and the end.
+"""One conversation with one process: the handshake, waits with a limit, and the end.
 
-Single-threaded. A ``Pump`` moves the bytes; what Storm does differently for bolts and spouts is in ``shell/``.
+Single-threaded. ``Pump`` moves the bytes and has events judged; ``shell/`` adds what Storm does for bolts and spouts.
 """
 
 from __future__ import annotations
@@ -38,37 +38,39 @@ if TYPE_CHECKING:
 OnWait = Callable[[WaitingFor, float, Waits], None]
 
 _ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle", "plan"})
-"""What a component that waits for its stdin, and for nothing else, will never give."""
+"""Waits that end early once the component is blocked reading its stdin, and nothing more will be sent."""
 
 SILENT_BEFORE_LOOK = 0.25
-"""Seconds of silence after which a wait asks whether there is anything to wait for."""
+"""Seconds without a byte after which a wait asks the system whether anything can still come."""
 FULL = SMALL_PIPE - 512
-"""Bytes in a held stdout, from which on the component had to cope with a full pipe."""
+"""Bytes in the pipe of a held stdout from which on the component must have met a full pipe."""
 REST_SHOWN = 24
 """Bytes shown of a message that has no end."""
 REST_KEPT = 400
-"""Bytes kept of it."""
-LAST_ROUNDS = 32
+"""Bytes of it that a Deadline keeps."""
+DRAIN_READS = 32
 """Reads that empty the largest pipe."""
-TOLD_AFTER = 3.0
-"""Seconds after which a person wants to know what is waited for."""
-TOLD_EVERY = 5.0
-"""Seconds after which a person is told again."""
-LATE = 0.1
-"""Seconds of silence beyond what Storm waits at most, after which nothing is said in time any more."""
-POLLS_EVERY = 0.05
-"""Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
+ON_WAIT_AFTER = 3.0
+"""Seconds of a wait after which `Session.on_wait` is called."""
+ON_WAIT_EVERY = 5.0
+"""Seconds between two such calls."""
+TIMEOUT_SLACK = 0.1
+"""Seconds past Storm's timeout and one period of its timer from which on no answer is in time."""
+POLL_INTERVAL = 0.05
+"""Seconds between two looks at what no pipe reports, such as the pid file."""
 QUIET_AFTER = 0.5
-"""Seconds of silence that count as quiet where the system does not tell what a process waits for."""
+"""Seconds without a byte that count as quiet where the system does not tell what a process waits for."""
 
 
 class Session:
-    """A component from its handshake to its end. `pump`: moves its bytes and has them judged.
+    """One process in one conversation, from its handshake to its end.
 
-    `ended_by_us`: the process still lived when `end` was called. `as_storm`: wait as Storm would: for the full limit
-    even if an answer can't come any more, but not past the worker's end. `interrupted`: true once a person has stopped
-    the wait, which ends every wait without a finding; None if waits can't be interrupted. `on_wait`: called repeatedly
-    during a long wait with what is waited for, the seconds so far, and what the component is doing.
+    Its waits move bytes, have a limit, and end early if what is waited for can't come any more.
+
+    `ended_by_us`: the process still lived when `end` was called. `as_storm`: waits last for the full limit, though
+    nothing can come any more, but not past the end of the worker. `interrupted`: a person has stopped waiting: every
+    wait ends, without a finding; None if waits can't be interrupted. `on_wait`: called during a long wait, with what is
+    waited for, the seconds so far, and what the component is doing.
     """
 
     __slots__ = (
@@ -156,12 +158,11 @@ class Session:
         *,
         quietly: bool = False,
     ) -> bool:
-        """Pump until `done`, the end of the component, or `limit` seconds; False and a Deadline event if it ran out.
+        """Wait until `done`, for `limit` seconds since `progress` last gave another value; True if it is done.
 
-        `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
-        Also False, without a Deadline, if the component ended first, or the wait was `interrupted`. Storm's own clock
-        runs in every wait: a silence for which Storm ends the worker ends it too, and one that comes near to that is
-        waited for. `quietly`: without a Deadline for what is waited for.
+        False if that took too long, noted as a Deadline about `waiting_for` unless `quietly`; without a Deadline if the
+        component ended first or the wait was `interrupted`. Storm's timeout runs in every wait: a silence for which
+        Storm ends the worker is a Deadline of its own, and a wait goes on past its limit while one is coming.
         """
         began = time.monotonic()
         over = done if self.interrupted is None else lambda: bool(self.interrupted) or done()
@@ -180,26 +181,26 @@ class Session:
         began: float,
         quietly: bool,
     ) -> bool:
-        """Wait as `wait` does, which was called at `began`, with an eye on every clock."""
+        """Wait as `wait` does, which was called at `began`, where one round is not enough."""
         now = self.now
         allowed = Allowance(limit, now, began, progress)
-        still, tell = False, began + TOLD_AFTER
+        unmoved, tell = False, began + ON_WAIT_AFTER
         while not done():
             if not self.pump.running or (self.as_storm and self.worker_is_dead):
                 return done()
             allowed.renew(now)
-            silent = self.judge.silence(now) - self.judge.timeout
-            heard = not (self.process.listening and self.process.stdout_unread())
-            dead = silent > TIMER + LATE and heard
-            if dead or (still and not self.as_storm and self._will_die(TIMER + LATE - silent)):
-                self.give_up(self.script.asks_with, self.judge.timeout + TIMER, proven=not dead)
+            overdue = self.judge.silence(now) - self.judge.timeout
+            all_read = not (self.process.listening and self.process.stdout_unread())
+            timed_out = overdue > TIMER + TIMEOUT_SLACK and all_read
+            if timed_out or (unmoved and not self.as_storm and self._will_die(TIMER + TIMEOUT_SLACK - overdue)):
+                self.give_up(self.script.asks_with, self.judge.timeout + TIMER, proven=not timed_out)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
                 return bool(self.profile.testee) and self.give_up("plan", self.profile.limits["plan"], proven=False)
-            if now >= allowed.until and silent <= 0:
+            if now >= allowed.until and overdue <= 0:
                 return self._last_chance(done) or (not quietly and self.give_up(waiting_for, limit, proven=False))
             before = self.pump.spoken
             most = self._patience() if self.stdin.buffer else SILENT_BEFORE_LOOK
-            patience = min(allowed.until - now if allowed.until > now else POLLS_EVERY, most)
+            patience = min(allowed.until - now if allowed.until > now else POLL_INTERVAL, most)
             self.pump.move(patience, done)
             now = self.now
             kept = self._give_back()
@@ -211,21 +212,21 @@ class Session:
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
                     self.on_wait(waiting_for, clock - began, self.look().waits)
-                    tell = clock + TOLD_EVERY
-            still = self.pump.spoken == before
-            within = max(0.0, allowed.until - now) + TIMER + LATE
-            ends_here = still and not self.as_storm and waiting_for in _ANSWERS
+                    tell = clock + ON_WAIT_EVERY
+            unmoved = self.pump.spoken == before
+            within = max(0.0, allowed.until - now) + TIMER + TIMEOUT_SLACK
+            ends_here = unmoved and not self.as_storm and waiting_for in _ANSWERS
             if ends_here and self._is_final(waiting_for, within) and not done():
                 return not quietly and self.give_up(waiting_for, limit, proven=True)
         return True
 
     def _at_once(self, done: Callable[[], bool], limit: float) -> bool:
-        """True if it is `done` already, or after one round: most waits are that short, and no clock is looked at."""
+        """True if it is `done` now or after one round: most waits are that short, and need no clock."""
         if done():
             return True
         if not self.pump.running or (self.as_storm and self.worker_is_dead):
             return False
-        patience = min(limit, self._patience() if self.stdin.buffer else POLLS_EVERY)
+        patience = min(limit, self._patience() if self.stdin.buffer else POLL_INTERVAL)
         self.pump.move(patience, done)
         return done()
 
@@ -235,12 +236,12 @@ class Session:
         return self.judge.fate in FATAL
 
     def _will_die(self, within: float) -> bool:
-        """True if Storm's clock runs, and nothing can move in the component before that ends the worker."""
+        """True if Storm waits for an answer, and the component can't move `within` the seconds until it gives up."""
         return self.judge.silence(self.now) > 0 and self._standstill.is_seen(within)
 
     def _last_chance(self, done: Callable[[], bool]) -> bool:
-        """Read what stands in the pipe when the limit runs out: it came in time."""
-        for _ in range(LAST_ROUNDS):
+        """Read what was in the pipe when the limit ran out: it came in time. True if it is `done` then."""
+        for _ in range(DRAIN_READS):
             if done() or not self.process.stdout_unread():
                 break
             self.pump.move(0)
@@ -249,28 +250,28 @@ class Session:
         return done()
 
     def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
-        """Say that tuples were not settled in time: a finding."""
+        """Note a Deadline for tuples that were not settled, after what was in the pipe was read. False."""
         self._last_chance(lambda: False)
         return self.give_up("settle", limit, proven=proven, again=again)
 
     def give_up(
         self, waiting_for: WaitingFor, limit: float, *, proven: bool, again: Again | None = None
     ) -> Literal[False]:
-        """Say that what is waited for did not come within `limit` seconds; `proven`: nor ever will."""
+        """Note a Deadline: it did not come within `limit` seconds; `proven`: and never will. False, as waits return."""
         waits, facts = self.look()
         rest = head(self.pump.framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
         self.events.note("control", Deadline(waiting_for, limit, str(waits), proven, facts, again, rest))
         return False
 
     def _give_back(self) -> float:
-        """Seconds in which we kept back what the pipe could have taken: the clock stands for those as well."""
+        """Seconds for which we held back what the pipe could have taken: the clock does not count them."""
         kept, self.stdin.pieces.kept = self.stdin.pieces.kept, 0.0
         if kept:
             self.clock.stand_still(kept, self.events.seq)
         return kept
 
     def stuck(self, within: float = math.inf) -> bool:
-        """True if the component is sure to say nothing more `within` so many seconds: there is no use in waiting."""
+        """True if the component is certain to say nothing for the seconds `within`, so that waiting is of no use."""
         if self.stdin.unwritten or self.process.stdout_unread():
             return False
         return waiting.stuck(self.process, within)
@@ -281,29 +282,29 @@ class Session:
         return self.running and describing.describe(self.process).state == "running"
 
     def _is_final(self, waiting_for: WaitingFor, within: float) -> bool:
-        """True if what is waited for will not come `within` so many seconds, whatever Storm may still say meanwhile."""
+        """True if it will not come for the seconds `within`, whatever Storm's side may still send by itself."""
         later = waiting_for in self.script.given_later
         if self.stuck(within):
             return not (later and self.script.says_more())
         return not later and self._standstill.is_seen(within)
 
     def _patience(self) -> float:
-        """Seconds for which a round may block that has something to write: few in the midst of a message."""
+        """Seconds for which a round with something to write may block: few within a message that goes in pieces."""
         return 0.001 if self.stdin.pieces.any else SILENT_BEFORE_LOOK
 
     def wait_quiet(self, limit: float, silence: float = QUIET_AFTER, talk: float = math.inf) -> bool:
-        """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
+        """Wait until the component is blocked reading an empty stdin, and its stdout is read to the end.
 
-        A barrier that needs no answer. `silence`: seconds that count as quiet too, for where the system does not tell;
-        those in which it was kept from running are none. False after `limit` seconds, or `talk` for one that goes on
-        talking; that is no finding.
+        A barrier that needs no answer and makes no finding. `silence`: seconds without a byte that are enough where the
+        system does not tell; time in which it was kept from running is not counted. False after `limit` seconds, or
+        `talk` seconds of one that does not stop talking.
         """
         began = silent_since = self.now
         until = began + limit
         self._starved.lost()
         while self.running and self.now < until:
             before = self.pump.spoken
-            self.pump.move(POLLS_EVERY / 10)
+            self.pump.move(POLL_INTERVAL / 10)
             if self.pump.spoken != before:
                 silent_since = self.now
                 if silent_since - began > talk:
@@ -319,17 +320,16 @@ class Session:
         return False
 
     def wait_stalled(self, limit: float, silence: float = QUIET_AFTER) -> bool:
-        """Wait, while its output is held, until the component can't write any more or has nothing to write.
+        """Wait, while nobody reads its stdout, until the component is blocked writing or has nothing to write.
 
-        True if the pipe is full. `silence`: seconds without a byte that count as stalled, for where the system does not
-        tell; who is seen to work is waited for.
+        True if the pipe is full. `silence`: seconds without a byte that are enough where the system does not tell; one
+        that is seen to run is waited for. No clock runs meanwhile, neither Storm's nor ours.
         """
         waited = still = 0.0
         unread, stood = -1, self.now
         while self.running and waited < limit:
-            self.pump.move(POLLS_EVERY / 10)
+            self.pump.move(POLL_INTERVAL / 10)
             took = self.now - stood
-            # Nobody listens, so no clock runs: neither Storm's nor ours.
             self.clock.stand_still(took, self.events.seq)
             waited, still, stood = waited + took, still + took, self.now
             state = describing.describe(self.process).state
@@ -343,7 +343,7 @@ class Session:
         return False
 
     def look(self) -> Look:
-        """Tell who waits on whom: what the component is doing, as far as the system tells."""
+        """Tell who waits on whom: what the component is doing, as far as the system tells, and what is pending."""
         return who_waits.look(describing.describe_waiting(self.process), self._debts())
 
     @property
@@ -397,7 +397,7 @@ class Session:
             return
         until = self.now + (self.profile.limits.get("pid-file", 0.0) if await_file else 0.0)
         while (file := self.process.pid_file(self.pump.pid)) == "missing" and self.now < until and self.running:
-            self.pump.move(POLLS_EVERY)
+            self.pump.move(POLL_INTERVAL)
         told = file if await_file or file != "missing" else "unknown"
         self.events.note("process", PidChecked(self.pump.pid, self.process.relation(self.pump.pid), told))
 
@@ -480,7 +480,7 @@ class Session:
         return self.finish(TERM_WAIT)
 
     def finish(self, wait: float) -> Exited | None:
-        """The same where it was already told that we end it; the process is given `wait` seconds."""
+        """`end` without the note that we end it, for where that was noted; the process is given `wait` seconds."""
         if not self._ended:
             self._ended = True
             self.ended_by_us = self.ended_by_us or self.exit is None

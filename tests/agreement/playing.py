@@ -29,7 +29,7 @@ from multilang_cli.catalogue.oracle import (
     shown,
 )
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.driver.session import POLLS_EVERY, QUIET_AFTER
+from multilang_cli.driver.session import POLL_INTERVAL, QUIET_AFTER
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.storm.collector import Collector
 from multilang_cli.protocol.wire import context
@@ -181,7 +181,7 @@ def _feed_bolt(bolt: ShellBolt, case: Case, collector: Collector) -> None:
     while _goes_on(session, case, collector) and not session.wait_quiet(QUIET_AFTER, silence) and session.now < until:
         pass
     # A component that closed its stdout is quiet, too.
-    session.pump.move(POLLS_EVERY)
+    session.pump.move(POLL_INTERVAL)
     beats = bolt.judge.state.heartbeats
     if beats and session.now - beats[0].t > bolt.judge.timeout:
         session.events.note("control", Deadline("heartbeat", bolt.judge.timeout))

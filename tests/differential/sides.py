@@ -16,7 +16,7 @@ import msgspec
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.oracle import Call, Case, Verdict, shown
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.driver.session import POLLS_EVERY, QUIET_AFTER
+from multilang_cli.driver.session import POLL_INTERVAL, QUIET_AFTER
 from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.storm.collector import Collector
@@ -149,6 +149,6 @@ def _converse(shell: ShellBolt | ShellSpout, case: Case, follower: _Follower) ->
             shell.send(given["values"], given.get("comp", "src"), given.get("stream", "default"), given.get("task", 2))
     until = session.now + limit
     while session.running and session.now < until:
-        session.pump.move(POLLS_EVERY)
-        if follower.done or session.wait_quiet(POLLS_EVERY, QUIET_AFTER):
+        session.pump.move(POLL_INTERVAL)
+        if follower.done or session.wait_quiet(POLL_INTERVAL, QUIET_AFTER):
             break

@@ -218,7 +218,7 @@ def test_a_user_reads_in_the_report_who_still_holds_the_pipes(tmp_path: Path) ->
 
 
 def test_a_long_wait_is_told_while_it_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "TOLD_AFTER", 0.1)
+    monkeypatch.setattr(session_module, "ON_WAIT_AFTER", 0.1)
     told: list[tuple[str, str]] = []
     with playing(tmp_path, "shake()\nmessage(); time.sleep(1000)", "spout") as (session, handshake):
         spout = spout_of(session)

@@ -10,7 +10,7 @@ import msgspec
 
 from multilang_cli.acking.ids import tuple_id, tuple_ids
 from multilang_cli.driver.script import Script
-from multilang_cli.driver.session import FULL, POLLS_EVERY, Session
+from multilang_cli.driver.session import FULL, POLL_INTERVAL, Session
 from multilang_cli.driver.shell.collectors import KeptEmits
 from multilang_cli.driver.waits.starving import OwnTime
 from multilang_cli.protocol.wire.context import SOURCE
@@ -181,7 +181,7 @@ class ShellBolt(Script):
         left = ANSWERS - (session.now - beats[0].t) if len(beats) == 1 else 0.0
         under_way = OwnTime(session.process, left)
         while len(beats) == 1 and not under_way.is_over and session.running and not done():
-            session.pump.move(POLLS_EVERY, done)
+            session.pump.move(POLL_INTERVAL, done)
 
     def says_more(self) -> bool:
         """True if a tick or a heartbeat is still to come on which a bolt at rest may settle its tuples."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.driver.process import BrokenStdin
 from multilang_cli.driver.script import Script
-from multilang_cli.driver.session import POLLS_EVERY, Session
+from multilang_cli.driver.session import POLL_INTERVAL, Session
 from multilang_cli.driver.shell.collectors import KeptEmits
 from multilang_cli.protocol.judge.spout_rules import acked_inside
 from multilang_cli.protocol.storm.reading import SYNCS
@@ -180,7 +180,7 @@ class ShellSpout(Script):
         busy = self._unread or self._inner or self.blocks or (self.session.as_storm and self.session.worker_is_dead)
         if command != "next" or busy or self.stdin.queue or not self.pump.is_free():
             self.ask(command, id_)
-        elif self._next_at_once(min(limit, POLLS_EVERY)):
+        elif self._next_at_once(min(limit, POLL_INTERVAL)):
             return True
         return self.wait_sync(limit)
 
