@@ -6,8 +6,7 @@ A conversation may have any number of events: nothing of it is kept but the judg
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,8 +14,8 @@ from multilang_cli.catalogue.bound import Bound
 from multilang_cli.catalogue.diagnosing import RecentEvents
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.judging.parts import RecordedParts
 from multilang_cli.protocol.wire.batches import RecordedEvents
-from multilang_cli.protocol.words.events import Event, Gap
 from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.transcript.format import decode_header, decode_line
 from multilang_cli.transcript.reader import reader_of
@@ -25,13 +24,11 @@ from multilang_cli.transcript.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.transcript.format import Header
     from multilang_cli.transcript.reader import ConversationReader
 
-JUDGED_TOGETHER = 128
-"""Events that are judged at a time."""
 MOST_HELD = 1000
 """Findings of one conversation that are held to its end, when their causes are known; later ones have none."""
 _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
@@ -39,11 +36,6 @@ Row = dict[str, Any]
 """A row of the table findings, or of outlooks: it has a `version` then."""
 Place = tuple[str, int, str, bytes]
 """A line of a conversation: its `conv`, its `part`, header, event, damaged or end, and its bytes."""
-
-
-class _Timed(NamedTuple):
-    seq: int
-    t: float
 
 
 def judge_lines(lines: Iterable[Place], storm: str = "") -> Iterator[Row]:
@@ -60,167 +52,125 @@ def judge_lines(lines: Iterable[Place], storm: str = "") -> Iterator[Row]:
 
 
 class LineJudge:
-    """One conversation, judged line by line."""
+    """One conversation, judged line by line. Each call gives the rows of what was found by then.
+
+    Nothing is judged of one for a Storm version that is not known.
+    """
 
     def __init__(self, conv: str, storm: str = "") -> None:
         self.conv = conv
         self._storm = storm
-        self._judge: Any = None
+        self._parts: RecordedParts | None = None
         self._recent: RecentEvents | None = None
-        self._held: list[tuple[Finding, Row]] | None = []
         self._reader: ConversationReader | None = None
         self._redactor = Redactor({})
-        self._part = 0
-        self._unjudged: list[Event] = []
-        self._last = _Timed(0, 0.0)
-        self._missing = ""
-        self._gap = False
-        self._closed = False
-        self._behind_cut: tuple[int, dict[str, Any] | None] | None = None
+        self._rows: list[Row] = []
+        self._held: list[tuple[Finding, Row]] | None = []
         self._unknown = ""
 
     def take(self, part: int, what: str, raw: bytes) -> list[Row]:
-        """The next line: what is found by it, or by those that waited to be judged."""
+        """Take the next line."""
         if what == "header":
-            return self._take_part(part, raw)
+            header = decode_header(raw)
+            found = self.begin(part, header)
+            self._reader = reader_of(header, header.transcript, self._reader if part > 1 else None)
+            return found
         if what == "end":
             self.close()
         elif what == "damaged":
             self._lack("a line that can't be read")
-        elif self._judge is not None and self._reader is not None:
-            try:
-                line = decode_line(raw)
-                if line.seq < self._last.seq:
-                    # Where a line is damaged they come as they stand in the file: this one is too late for its place.
-                    self._lack("lines are out of order")
-                    return []
-                if missed := self._reader.missed(line):
-                    self._lack(f"{missed} events are missing")
-                event = self._reader.event(line)
-            except _BAD:
-                self._lack("a line that can't be read")
-                return []
-            if event is not None:
-                return [*self._judge_cut(event), *self._miss(), *self._feed(event)]
-        return []
+        elif self._parts is not None and self._reader is not None:
+            self._take_event(raw, self._parts, self._reader)
+        return self._given()
+
+    def _take_event(self, raw: bytes, parts: RecordedParts, reader: ConversationReader) -> None:
+        try:
+            line = decode_line(raw)
+            if line.seq < parts.seq:
+                # Where a line is damaged they come as they stand in the file: this one is too late for its place.
+                self._lack("lines are out of order")
+                return
+            if missed := reader.missed(line):
+                self._lack(f"{missed} events are missing")
+            event = reader.event(line)
+        except _BAD:
+            self._lack("a line that can't be read")
+            return
+        if event is not None:
+            parts.feed((event,))
 
     def close(self) -> None:
         """Know that the part has its end: nothing of it is missing there."""
-        self._closed = True
+        if self._parts is not None:
+            self._parts.closed = True
         if self._reader is not None:
             self._reader.closed = True
 
     def _lack(self, why: str) -> None:
-        self._missing = why
+        """Know that something is missing here."""
+        if self._parts is not None:
+            self._parts.note_gap(why)
         if self._reader is not None:
             self._reader.miss()
 
     def finish(self) -> Iterator[Row]:
         """Yield the last findings, and how the conversation ends on each Storm version."""
-        yield from self._judge_cut()
-        yield from self._catch_up()
+        if self._parts is not None:
+            self._parts.end_cut()
+            self._parts.catch_up()
+        yield from self._given()
         yield from self._with_causes()
         if self._unknown:
             yield {"conv": self.conv, "version": self._unknown, "fate": "unknown"}
-        for outlook in self._judge.outlook() if self._judge is not None else ():
+        for outlook in self._parts.judge.outlook() if self._parts is not None else ():
             yield {"conv": self.conv, **msgspec.structs.asdict(outlook)}
 
-    def _take_part(self, part: int, raw: bytes) -> list[Row]:
-        header = decode_header(raw)
-        found = self.begin(part, header)
-        before = self._reader if part > 1 else None
-        self._reader = reader_of(header, header.transcript, before)
-        return found
-
     def begin(self, part: int, header: Header) -> list[Row]:
-        """Go on with a part: what is found of those that waited to be judged, if parts before it are missing."""
-        found = self._judge_cut()
-        cut, self._closed = bool(self._part) and not self._closed, False
-        if self._judge is None:
+        """Go on with a part."""
+        if self._parts is None:
             self._redactor = Redactor(header.profile.conf)
-            profile = msgspec.structs.replace(header.profile, storm=self._version(header))
-            self._judge = self._new_judge(profile)
-            if self._judge is not None:
-                self._recent = RecentEvents(self._judge.profile, _rulebook(profile.storm), header.argv)
-        if header.snapshot is not None and (cut or part > self._part + 1):
-            # What the lines before have lost, this part knows.
-            self._missing = ""
-        if self._judge is not None and part > self._part + 1:
-            found += self._take_up(header.snapshot, part)
-        elif self._judge is not None and cut and part > self._part:
-            self._behind_cut = part, header.snapshot
-        self._part = part
-        return found
-
-    def _judge_cut(self, event: Event | None = None) -> list[Row]:
-        """Know that the part before has no end, unless the next begins with an `event` that is a gap: what is found."""
-        behind, self._behind_cut = self._behind_cut, None
-        if behind is None or (event is not None and isinstance(event.body, Gap)):
-            return []
-        part, snapshot = behind
-        return self._take_up(snapshot, part)
+            self._parts = self._judge_of(header)
+        if self._parts is not None:
+            self._parts.begin(part, header.snapshot)
+        return self._given()
 
     def take_events(self, events: Sequence[Event]) -> list[Row]:
-        """Take the next events, which were read already: what is found by them, or by those that waited."""
-        if self._behind_cut is not None:
-            return [*self._judge_cut(events[0]), *self.take_events(events)]
-        if isinstance(events, RecordedEvents) and Handshake not in set(map(type, events.bodies)):
-            return [*self._catch_up(), *self._judge_all(events)]
-        return [row for event in events for row in self._feed(event)]
+        """Take the next events, which were read already."""
+        if self._parts is not None:
+            self._parts.feed(events)
+        return self._given()
 
-    def _version(self, header: Any) -> str:
-        return self._storm or header.profile.storm
-
-    def _new_judge(self, profile: Any) -> Any:
+    def _judge_of(self, header: Header) -> RecordedParts | None:
+        profile = msgspec.structs.replace(header.profile, storm=self._storm or header.profile.storm)
         try:
-            return judge_of(profile, _rulebook(profile.storm), Bound())
+            rulebook = load_rulebook(profile.storm)
+            judge = judge_of(profile, rulebook, Bound())
         except KeyError:
             self._unknown = profile.storm
             return None
+        self._recent = RecentEvents(judge.profile, rulebook, header.argv)
+        return RecordedParts(judge, self._judged, on_lost=_take_as_missing, on_bad_snapshot=_take_as_missing)
 
-    def _take_up(self, snapshot: dict[str, Any] | None, part: int) -> list[Row]:
-        found = self._catch_up()
-        try:
-            if snapshot is not None:
-                self._judge.restore(snapshot)
-                self._gap = False
-                return found
-        except (KeyError, TypeError, *_BAD):
-            pass
-        self._missing = f"the parts before part {part} are missing"
-        return [*found, *self._miss()]
-
-    def _miss(self) -> list[Row]:
-        why, self._missing = self._missing, ""
-        if not why or self._judge is None:
-            return []
-        found = self._catch_up()
-        return found if self._gap else [*found, *self._feed(Event(self._last.seq, self._last.t, "control", Gap(why)))]
-
-    def _feed(self, event: Event) -> list[Row]:
-        self._unjudged.append(event)
-        self._last = _Timed(event.seq, event.t)
-        self._gap = isinstance(event.body, Gap)
-        if isinstance(event.body, Handshake):
-            self._redactor.event(event)
-        return self._catch_up() if len(self._unjudged) >= JUDGED_TOGETHER else []
-
-    def _catch_up(self) -> list[Row]:
-        events, self._unjudged = self._unjudged, []
-        return self._judge_all(events)
-
-    def _judge_all(self, events: Sequence[Event]) -> list[Row]:
-        if not events or self._judge is None:
-            return []
+    def _judged(self, events: Sequence[Event], found: Sequence[Finding]) -> None:
         if self._recent is not None:
             self._recent.take(events)
-        findings = self._judge.feed_all(events)
-        times = {event.seq: event.t for event in events} if findings else {}
-        found = [(finding, self._row(finding, times)) for finding in findings]
+        bodies = events.bodies if isinstance(events, RecordedEvents) else [event.body for event in events]
+        if Handshake in set(map(type, bodies)):
+            for event in events:
+                if isinstance(event.body, Handshake):
+                    self._redactor.event(event)
+        times = {event.seq: event.t for event in events} if found else {}
+        rows = [(finding, self._row(finding, times)) for finding in found]
         if self._held is None:
-            return [row for _, row in found]
-        self._held += found
-        return self._with_causes() if len(self._held) > MOST_HELD else []
+            self._rows += [row for _, row in rows]
+            return
+        self._held += rows
+        if len(self._held) > MOST_HELD:
+            self._rows += self._with_causes()
+
+    def _given(self) -> list[Row]:
+        rows, self._rows = self._rows, []
+        return rows
 
     def _with_causes(self) -> list[Row]:
         """The rows that were held, with what their findings come of; none is held any more."""
@@ -251,6 +201,5 @@ class LineJudge:
         return cleaned.decode("utf-8", "replace")
 
 
-@cache
-def _rulebook(storm: str) -> Rulebook:
-    return load_rulebook(storm)
+def _take_as_missing(_: object) -> None:
+    """Leave it to the gap that is put there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
@@ -11,7 +11,8 @@ from multilang_cli.catalogue.bound import Bound
 from multilang_cli.catalogue.diagnosing import causes_of_events
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.judging.quotes import QUOTABLE_BYTES, Quotes
+from multilang_cli.judging.parts import RecordedParts
+from multilang_cli.judging.quotes import Quotes
 from multilang_cli.protocol.judge.coverage import Coverage
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Event, Exited, Gap, Signalled
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Finding
 
-JUDGED_TOGETHER = 128
-"""Events of a conversation that are judged at a time: few of those that are kept."""
-MOST_BYTES = 1024 * 1024
-"""Bytes of events that are judged at a time, about."""
 MOST_FINDINGS = 10_000
 """Findings of one conversation that are kept; of more, the number is given."""
 MOST_QUOTED = 50
@@ -49,7 +46,7 @@ _SHOWN_OF_GAP = 100
 class JudgedConversation:
     """One recorded conversation, fed with its events and parts as they are read, and its result.
 
-    `late`: its first parts are missing; `closed`: its last one has its end; if not, its file ends at the byte `stop`.
+    `late`: its first parts are missing; `stop`: the byte at which its file ends, if its last part has no end.
     `damage`: a loss that its writer did not declare, in a sentence, "" if there is none: it can't pass then.
     """
 
@@ -57,7 +54,6 @@ class JudgedConversation:
         self.header = header
         self.path = path
         self.further: list[str] = []
-        self.closed = False
         self.stop = 0
         self.damage = ""
         self._gap = ""
@@ -66,126 +62,85 @@ class JudgedConversation:
         profile = msgspec.structs.replace(header.profile, storm=storm or header.profile.storm)
         try:
             self.rulebook = rulebook if not profile.storm else load_rulebook(profile.storm)
-            self.judge = judge_of(profile, self.rulebook, self._bound)
+            judge = judge_of(profile, self.rulebook, self._bound)
         except KeyError as known:
             why = f"Storm {profile.storm!r} is not known here; choose one of {known.args[0]} with --storm"
             raise TranscriptError(path, 0, why) from None
-        self.profile = self.judge.profile
-        self.version = self.judge.version.id
+        self.profile = judge.profile
+        self.version = judge.version.id
+        self._parts = RecordedParts(judge, self._judged, self._lose, self._refuse_snapshot)
         self._result: SubjectResult | None = None
         self._remembered = b""
         self._coverage = Coverage(self.profile) if coverage else None
         self._findings: list[Finding] = []
         self._more = 0
-        self._unjudged: list[Event] = []
-        self._size = 0
-        self._large = False
         self._exit: Exit | None = None
         self._stderr = b""
         self._asked = False
-        self._t = 0.0
         self._said = False
         self._redactor = Redactor(header.profile.conf)
         self._quotes = Quotes(self._redactor)
-        self._part = 0
-        self._in_gap = False
-        self._behind_cut: Header | None = None
         self.late = header.part > 1
 
-    def _take_up(self, header: Header) -> None:
-        """Go on behind parts that are missing: with the state that was recorded, else knowing that they are."""
-        self.catch_up()
-        if header.snapshot is None:
-            self.note_gap(f"the parts before part {header.part} are missing")
-            return
-        try:
-            self.judge.restore(header.snapshot)
-            self._in_gap = False
-        except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
-            raise TranscriptError(self.path, 0, f"the snapshot of {header.conv!r} is none: {error}") from None
+    @property
+    def closed(self) -> bool:
+        """True if its last part has its end."""
+        return self._parts.closed
+
+    def close(self) -> None:
+        """Know that the part has its end."""
+        self._parts.closed = True
 
     def begin(self, header: Header, path: str) -> None:
         """Go on with a part that stands in `path`."""
-        self._judge_cut()
-        cut, self.closed = bool(self._part) and not self.closed, False
-        if header.part > self._part + 1:
-            if self._part:
-                self.note_damage(f"what stands between parts {self._part} and {header.part} is missing")
-            self._take_up(header)
-        elif cut and header.part > self._part:
-            self._behind_cut = header
-        self._part = header.part
+        self._parts.begin(header.part, header.snapshot)
         if path not in {self.path, *self.further}:
             self.further.append(path)
 
-    def _judge_cut(self, events: Sequence[Event] = ()) -> None:
-        """Take a part without its end for damage, unless the next begins with `events` of which a gap is the first."""
-        header, self._behind_cut = self._behind_cut, None
-        if header is not None and not (events and isinstance(events[0].body, Gap)):
-            self.note_damage(f"what stands between parts {header.part - 1} and {header.part} is missing")
-            self._take_up(header)
-
     def feed(self, events: Sequence[Event]) -> None:
-        """Take what happened next. Many events are judged together, which is faster."""
-        if self._behind_cut is not None:
-            self._judge_cut(events)
-        if events.__class__ is RecordedEvents:
-            self.catch_up()
-            self._judge(events, large=False)
-            return
-        for event in events:
-            self._unjudged.append(event)
-            size = len(event.raw)
-            self._size += size
-            if size > QUOTABLE_BYTES:
-                self._large = True
-        if len(self._unjudged) >= JUDGED_TOGETHER or self._size >= MOST_BYTES:
-            self.catch_up()
-
-    def note_gap(self, why: str) -> None:
-        """Know that something is missing here."""
-        self.resume()
-        self._judge_cut()
-        self.catch_up()
-        if not self._in_gap:
-            last = self._quotes.last
-            seq, t = (last.seq, last.t) if last is not None else (0, 0.0)
-            self._judge([Event(seq, t, "control", Gap(why))], large=False)
+        """Take what happened next."""
+        if events.__class__ is not RecordedEvents:
+            for event in events:
+                if event.channel in _ASIDE:
+                    self._note(event)
+        self._parts.feed(events)
 
     def note_damage(self, why: str) -> None:
         """Know that something is missing here which nobody declared."""
+        self._lose(why)
+        self.resume()
+        self._parts.note_gap(why)
+
+    def _lose(self, why: str) -> None:
         self.damage = self.damage or why
-        self.note_gap(why)
+
+    def _refuse_snapshot(self, error: Exception) -> NoReturn:
+        raise TranscriptError(self.path, 0, f"the snapshot of {self.header.conv!r} is none: {error}") from None
 
     @property
     def last(self) -> int:
         """The seq of the last event that was read; -1 before the first."""
         return -1 if self._quotes.last is None else self._quotes.last.seq
 
+    def _note(self, event: Event) -> None:
+        """Look at what is no message."""
+        if isinstance(event.body, Exited):
+            self._exit = Exit(code=event.body.code, signal=event.body.signal)
+        elif isinstance(event.body, Gap):
+            self._declare_gap(f"events are missing at {event.seq} ({ends(event.body.why, _SHOWN_OF_GAP)})")
+        elif isinstance(event.body, Signalled):
+            self._asked = event.body.asks
+        elif event.channel == "err" and not self._asked:
+            self._stderr = (self._stderr + event.raw)[-STDERR_SHOWN:]
+
     def catch_up(self) -> None:
         """Judge what was taken so far."""
-        if not self._unjudged:
-            return
-        events, self._unjudged, self._size = self._unjudged, [], 0
-        large, self._large = self._large, False
-        for event in [event for event in events if event.channel in _ASIDE]:
-            if isinstance(event.body, Exited):
-                self._exit = Exit(code=event.body.code, signal=event.body.signal)
-            elif isinstance(event.body, Gap):
-                self._declare_gap(f"events are missing at {event.seq} ({ends(event.body.why, _SHOWN_OF_GAP)})")
-            elif isinstance(event.body, Signalled):
-                self._asked = event.body.asks
-            elif event.channel == "err" and not self._asked:
-                self._stderr = (self._stderr + event.raw)[-STDERR_SHOWN:]
-        self._judge(events, large=large)
+        self._parts.catch_up()
 
-    def _judge(self, events: Sequence[Event], *, large: bool) -> None:
-        self._quotes.keep(events, large=large)
-        self._t = events.times[-1] if isinstance(events, RecordedEvents) else events[-1].t
+    def _judged(self, events: Sequence[Event], found: Sequence[Finding]) -> None:
+        self._quotes.keep(events)
         if not self._said:
             self._begin(events)
-        found = self.judge.feed_all(events)
-        self._in_gap = not isinstance(events, RecordedEvents) and isinstance(events[-1].body, Gap)
         if self._bound.spent and not self.damage:
             self.damage = UNBOUND.format(seq=self._quotes.last.seq if self._quotes.last else 0)
         if self._coverage is not None:
@@ -205,16 +160,17 @@ class JudgedConversation:
         self._quotes.drop_events()
         if result is not None:
             self._result = result
-            self._remembered = zlib.compress(msgspec.json.encode(self.judge.snapshot()))
+            self._remembered = zlib.compress(msgspec.json.encode(self._parts.judge.snapshot()))
             self._findings, self._stderr = [], b""
             self._quotes.replace_excerpt(())
-            del self.judge
+            del self._parts.judge
 
     def resume(self) -> None:
         """Go on after it was suspended."""
         if self._result is not None:
-            self.judge = judge_of(self.profile, self.rulebook, self._bound)
-            self.judge.restore(msgspec.json.decode(zlib.decompress(self._remembered)))
+            judge = judge_of(self.profile, self.rulebook, self._bound)
+            judge.restore(msgspec.json.decode(zlib.decompress(self._remembered)))
+            self._parts.judge = judge
             self._findings = list(self._result.findings)
             self._quotes.replace_excerpt(self._result.excerpt)
             self._result = None
@@ -267,7 +223,7 @@ class JudgedConversation:
         """The result of the conversation."""
         if self._result is not None:
             return self._damaged(self._result)
-        self._judge_cut()
+        self._parts.end_cut()
         findings = tuple(map(self._clean, self._findings))
         verdict, reason = verdict_of(findings, self.version)
         if verdict == "pass" and not self._said:
@@ -279,9 +235,9 @@ class JudgedConversation:
             kind="conversation",
             verdict=verdict,
             reason=reason,
-            duration=self._t,
+            duration=self._parts.t,
             findings=findings,
-            outlook=self.judge.outlook(),
+            outlook=self._parts.judge.outlook(),
             excerpt=self._quotes.excerpt,
             stderr_tail=stderr if findings else "",
             causes=self._causes(findings, stderr) if verdict in {"fail", "warn"} else (),

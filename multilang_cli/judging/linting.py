@@ -95,7 +95,7 @@ def _judged(
             recent.turn_to(number)
             conversations[number].begin(entry, path)
         elif isinstance(entry, EndLine):
-            conversations[number].closed = True
+            conversations[number].close()
         elif isinstance(entry, Unclosed):
             conversations[number].stop = entry.byte
         elif number < 0 or isinstance(entry, Shipped | Broken):

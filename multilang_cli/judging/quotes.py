@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.protocol.words.messages import Handshake, Malformed
 
@@ -39,9 +40,9 @@ class Quotes:
         self._count = 0
         self._lines: dict[int, ExcerptLine] = {}
 
-    def keep(self, events: Sequence[Event], *, large: bool) -> None:
-        """Keep what happened last. `large`: some of it may have to be cut."""
-        if large:
+    def keep(self, events: Sequence[Event]) -> None:
+        """Keep what happened last. Plain lines of a recording are never large."""
+        if not isinstance(events, RecordedEvents) and any(len(event.raw) > QUOTABLE_BYTES for event in events):
             self.sizes |= {event.seq: len(event.raw) for event in events if len(event.raw) > QUOTABLE_BYTES}
             self.sizes = dict(list(self.sizes.items())[-QUOTABLE_EVENTS:])
             events = list(map(_quotable, events))
