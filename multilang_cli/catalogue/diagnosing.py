@@ -10,6 +10,7 @@ from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Known, Source, facts_of
 from multilang_cli.causes.languages import language_of
 from multilang_cli.protocol.wire.batches import RecordedEvents
+from multilang_cli.protocol.words.events import Gap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +48,7 @@ def causes_of_events(
     """
     source = source or Source(kind=profile.kind, language=language_of(argv))
     made_up = profile.samples is not None and not profile.samples
-    late = late or not events or events[0].seq > 0
+    late = late or not events or events[0].seq > 0 or isinstance(events[0].body, Gap)
     storm = rulebook.version(profile.storm).id if profile.storm else rulebook.newest.id
     known = Known(stderr=stderr, made_up=made_up, late=late, storm=storm, sizes=sizes, sources=lines)
     facts = facts_of(events, findings, source, load_tracebacks(), known)

@@ -143,3 +143,14 @@ def test_both_judges_blame_the_same(name: str, snapshots: bool, tmp_path: Path) 
             if lint != audit or {rule for rule, _ in audit} - {ALLOWED.get(name)}:
                 wrong[cuts] = lint, audit
     assert wrong == {}
+
+
+def test_who_dies_behind_a_lost_beginning_did_not_die_at_its_start(tmp_path: Path) -> None:
+    first, second, third = _parts(
+        f"{_TOLD}{_SAID}".format(0) + _TOLD.format(1) + '! {"event": "exited", "code": 1}\n', snapshots=True
+    )
+    path = tmp_path / "t.ndjson"
+    path.write_bytes(b"".join([first[0], *second, *third]))
+    [subject] = judge_transcripts([path], load_rulebook()).subjects
+    rows = [row for row in judge_lines(places_of(path)) if "version" not in row]
+    assert ([cause.id for cause in subject.causes], [row["cause"] for row in rows]) == (["dies-of-a-tuple"],) * 2
