@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -30,10 +31,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 ROOT = Path(__file__).resolve().parent
 BIN = ROOT / ".venv" / "bin"
@@ -261,9 +262,52 @@ def audit() -> int:
     _say(f"the bill of materials: {materials}")
     listed = materials.with_name("audited.txt")
     listed.write_text(_export(*extras, "--no-emit-project", "--format", "requirements.txt"), encoding="utf-8")
-    # Strict: a package that could not be asked about is no package without vulnerabilities.
-    words = ["pip-audit", "--strict", "--disable-pip", "--require-hashes", "--requirement", str(listed)]
-    return subprocess.run([find_uv(), "tool", "run", *words], check=False).returncode
+    found = _asked("pypi", listed)
+    if unanswered := _unanswered(found):
+        # A mirror of the index may not tell of vulnerabilities; a new release is not everywhere at once.
+        found |= _asked("osv", listed, unanswered)
+    harmful = {name: each["vulns"] for name, each in found.items() if each.get("vulns")}
+    for name, each in harmful.items():
+        _say(f"{name} {found[name]['version']} is vulnerable: {', '.join(one['id'] for one in each)}")
+    if unanswered := _unanswered(found):
+        _say(f"nothing is known of {len(unanswered)} of {len(found)} packages, for no service answered for them:")
+        for name in unanswered:
+            _say(f"  {name}: {found[name]['skip_reason']}")
+    if found and not harmful and not unanswered:
+        _say(f"no vulnerability of {len(found)} packages is known")
+    return 1 if harmful else NOT_SET_UP if unanswered or not found else 0
+
+
+def _unanswered(found: dict[str, dict[str, Any]]) -> list[str]:
+    return [name for name, each in found.items() if "vulns" not in each]
+
+
+def _asked(service: str, listed: Path, names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """What pip-audit is told of each package of a list, or of those with these names.
+
+    Without ``--strict`` it passes over what it was not answered for, with exit code 0: that is read from its report.
+    """
+    report = listed.with_name(f"audited-{service}.json")
+    report.unlink(missing_ok=True)
+    words = ("--vulnerability-service", service, "--disable-pip", "--require-hashes", "--requirement", str(listed))
+    told = ("--progress-spinner", "off", "--format", "json", "--output", str(report))
+    done = subprocess.run(
+        [find_uv(), "tool", "run", "pip-audit", *words, *told], check=False, capture_output=True, text=True
+    )
+    try:
+        packages = json.loads(report.read_text(encoding="utf-8"))["dependencies"]
+    except (OSError, ValueError, KeyError):
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        _say(f"pip-audit could not ask {service}, which may be a fault of the network: {last}")
+        packages = [
+            {"name": name, "skip_reason": f"{service} could not be asked"} for name in names or _packages_of(listed)
+        ]
+    return {each["name"]: each for each in packages if not names or each["name"] in names}
+
+
+def _packages_of(listed: Path) -> list[str]:
+    """The packages of a file of requirements."""
+    return re.findall(r"^([\w.\-]+)==", listed.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def lowest() -> int:

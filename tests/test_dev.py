@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -148,17 +149,51 @@ def test_marks_stand_where_the_tests_do() -> None:
     assert elsewhere == []
 
 
-def test_an_audit_of_what_could_not_be_asked_about_is_red(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answers", "code", "told"),
+    [
+        ({"pypi": {"a": [], "b": []}}, 0, "no vulnerability of 2 packages is known"),
+        ({"pypi": {"a": [], "b": ["CVE-1"]}}, 1, "b 1.0 is vulnerable: CVE-1"),
+        ({"pypi": {"a": [], "b": None}, "osv": {"a": [], "b": []}}, 0, "no vulnerability of 2 packages is known"),
+        ({"pypi": {"a": [], "b": None}, "osv": {"a": [], "b": ["CVE-2"]}}, 1, "b 1.0 is vulnerable: CVE-2"),
+        ({"pypi": {"a": [], "b": None}, "osv": {"a": [], "b": None}}, dev.NOT_SET_UP, "  b: not found in osv"),
+        ({"pypi": {"a": ["CVE-3"], "b": None}}, 1, "nothing is known of 1 of 2 packages"),
+        (
+            {"pypi": {"a": [], "b": None}},
+            dev.NOT_SET_UP,
+            "could not ask osv, which may be a fault of the network: no way",
+        ),
+        ({"osv": {"a": [], "b": []}}, 0, "could not ask pypi, which may be a fault of the network: no way"),
+        ({}, dev.NOT_SET_UP, "nothing is known of 2 of 2 packages"),
+    ],
+)
+def test_an_audit_tells_by_name_what_no_service_answered_for(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    answers: dict[str, dict[str, list[str] | None]],
+    code: int,
+    told: str,
+) -> None:
     """Without --strict pip-audit passes over each package of which the service knows nothing, with exit code 0."""
-    ran: list[list[str]] = []
 
-    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
-        ran.append(words)
-        return subprocess.CompletedProcess(words, 1)
+    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        service = words[words.index("--vulnerability-service") + 1]
+        if service not in answers:
+            return subprocess.CompletedProcess(words, 1, "", "Traceback\nno way\n")
+        packages = [
+            {"name": name, "skip_reason": f"not found in {service}"}
+            if found is None
+            else {"name": name, "version": "1.0", "vulns": [{"id": each} for each in found]}
+            for name, found in answers[service].items()
+        ]
+        Path(words[words.index("--output") + 1]).write_text(json.dumps({"dependencies": packages}), encoding="utf-8")
+        return subprocess.CompletedProcess(words, 0, "", "")
 
     monkeypatch.setattr(dev, "ROOT", tmp_path)
-    monkeypatch.setattr(dev, "_export", lambda *_: "")
+    monkeypatch.setattr(dev, "_export", lambda *_: "a==1.0 \\\n    --hash=sha256:0\nb==1.0\n")
     monkeypatch.setattr(dev, "find_uv", lambda: "uv")
     monkeypatch.setattr("subprocess.run", run)
-    assert dev.main(["audit"]) == 1
-    assert "--strict" in ran[0]
+    assert dev.main(["audit"]) == code
+    assert told in capsys.readouterr().err
