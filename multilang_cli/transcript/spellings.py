@@ -27,6 +27,8 @@ _LEAST_LINE = 16
 _MOST_LINES = 100
 _MOST_BYTES = 256
 """Bytes of a secret that is looked for byte by byte, as digits."""
+_WIDTHS = (60, 64, 76)
+"""Characters of a line of base64, as Ruby, OpenSSL and all others cut it."""
 _GO = {ord(each): f"\\u{ord(each):04x}" for each in "&<>"}
 _GSON = {ord(each): f"\\u{ord(each):04x}" for each in "&<>='"}
 _CODE = re.compile(r"\\u[0-9a-f]{4}")
@@ -55,6 +57,7 @@ def spellings(secret: str) -> Iterator[bytes]:
     yield from _escaped(text)
     plain = text.encode("utf-8", "replace")
     yield from _in_base64(plain)
+    yield from _in_lines_of_base64(plain)
     yield from _in_numbers(plain)
     for quoted in (quote(text, safe="", errors="replace"), quote(text, errors="replace"), quote_plus(text)):
         yield quoted.encode()
@@ -98,6 +101,16 @@ def _in_base64(plain: bytes) -> Iterator[bytes]:
         core = b64encode(bytes(before) + plain)[begin:end]
         yield core
         yield core.translate(_URL_SAFE)
+
+
+def _in_lines_of_base64(plain: bytes) -> Iterator[bytes]:
+    """The lines of its base64, where nothing else is encoded and programs cut that: each that says something of it."""
+    # What follows it, as the end of a file's last line, changes the last characters.
+    whole = b64encode(plain[: len(plain) // 3 * 3])
+    for width in _WIDTHS:
+        if len(whole) > width:
+            lines = (whole[at : at + width] for at in range(0, min(len(whole), width * _MOST_LINES), width))
+            yield from (line for line in lines if len(line) >= _LEAST_LINE)
 
 
 def pattern_of(needles: Iterable[bytes]) -> re.Pattern[bytes] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,3 +71,13 @@ def test_a_line_of_a_secret_of_several_is_hidden_by_itself() -> None:
     assert redactor.line(told) == "INFO | ***\nINFO | ***\nINFO |   ***\nINFO | end\n"
     assert redactor.line(repr(LINES.split("\n"))) == "['***', '***', '  ***', 'end', '']"
     assert redactor.line("a type: of an animal") == "a type: of an animal"
+
+
+@pytest.mark.parametrize("width", [60, 64, 76])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_secret_is_hidden_in_base64_that_is_cut_into_lines(width: int, end: str) -> None:
+    secret = "".join(f"{number:03d} of hunter2, " for number in range(19))
+    whole = b64encode((secret + end).encode()).decode()
+    lines = [whole[at : at + width] for at in range(0, len(whole), width)]
+    shown = Redactor({"service.credentials": secret}).line("\n".join(lines)).split("\n")
+    assert all("***" in line and len(line) < 12 for line in shown)
