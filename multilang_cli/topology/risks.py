@@ -10,7 +10,7 @@ from multilang_cli.protocol.words.messages import TICK_FREQUENCY
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.topology.ackers import ackers_tick
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
-from multilang_cli.topology.history import Delivered, Emitted, Launched, Lost, TupleSettled
+from multilang_cli.topology.history import Beat, Delivered, Emitted, Launched, Lost, TupleSettled
 from multilang_cli.topology.tasks import MAX_SPOUT_PENDING, TASKS, TIMEOUTS, own_conf
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from multilang_cli.topology.tasks import Layout
 
 _RESOURCES = "topology.component."
+SYNCS_ANYWAY = 3
+"""Syncs that no heartbeat asked for, and heartbeats, by which it is told how a bolt syncs."""
 
 
 class Risk(msgspec.Struct, frozen=True):
@@ -171,9 +173,17 @@ def _cycles(topology: Topology) -> Iterator[list[str]]:
 
 
 class _Did(msgspec.Struct):
-    """Emits and settlements of a component's tasks in a run."""
+    """Emits, settlements and syncs of a component's tasks in a run.
+
+    `waiting`: heartbeats that are not answered, by task. `unasked`: syncs that came where none was. `lives`: of tasks.
+    """
 
     kind: str = "bolt"
+    waiting: dict[int, int] = {}
+    beats: int = 0
+    syncs: int = 0
+    unasked: int = 0
+    lives: int = 0
     emitted: int = 0
     loose: int = 0
     got: int = 0
@@ -182,7 +192,7 @@ class _Did(msgspec.Struct):
 
 
 class RiskScan:
-    """Risks shown by a history: emits without anchors or message ids, and tuples that were never settled.
+    """Risks shown by a history: emits without anchors or ids, tuples never settled, syncs that nobody asked for.
 
     What did not happen in that run may happen in another. It keeps what is open, not what was.
     """
@@ -198,6 +208,7 @@ class RiskScan:
             Delivered: self._delivered,
             TupleSettled: self._settled,
             Lost: self._lost,
+            Beat: self._beat,
         }
 
     def take(self, event: Happening) -> None:
@@ -208,7 +219,9 @@ class RiskScan:
     def _launched(self, event: Launched) -> None:
         known = self._topology.components.get(event.component)
         self._component[event.task] = event.component
-        self._did.setdefault(event.component, _Did(known.kind if known else "bolt"))
+        did = self._did.setdefault(event.component, _Did(known.kind if known else "bolt"))
+        did.waiting[event.task] = 0
+        did.lives += 1
 
     def _emitted(self, event: Emitted) -> None:
         if event.task in self._component:
@@ -228,6 +241,21 @@ class RiskScan:
     def _lost(self, event: Lost) -> None:
         if (holder := self._holder.pop(event.delivery, None)) is not None:
             self._did[holder].lost += 1
+
+    def _beat(self, event: Beat) -> None:
+        """A sync does not say what it answers: where no heartbeat waits, it was not asked for."""
+        did = self._did.get(self._component.get(event.task, ""))
+        if did is None or event.what == "missed":
+            return
+        if event.what == "sent":
+            did.beats += 1
+            did.waiting[event.task] += 1
+            return
+        did.syncs += 1
+        if did.waiting[event.task]:
+            did.waiting[event.task] -= 1
+        else:
+            did.unasked += 1
 
     def risks(self) -> list[Risk]:
         """The history is over: what is not guaranteed."""
@@ -252,3 +280,18 @@ def _from_activity(name: str, did: _Did) -> Iterator[Risk]:
     if open_ := did.got - did.settled - did.lost:
         told = f"{open_:,} of {did.got:,} tuples given to {name} were never acked or failed"
         yield Risk("unsettled", name, f"{told}: what waits for them times out.")
+    if did.unasked >= SYNCS_ANYWAY:
+        yield Risk("syncs-unasked", name, f"{name} {_syncs(did)}")
+
+
+def _syncs(did: _Did) -> str:
+    """Words for syncs that were not asked for: before Storm 0.7.1 one was due after each tuple."""
+    so_many = f"{did.unasked:,} syncs that no heartbeat asked for"
+    if not 10 * did.unasked >= 9 * did.settled > 0:
+        return f"sends {so_many}: Storm needs none, and takes any for a heartbeat's answer."
+    after_each = f"syncs after each tuple, as bolts did before Storm 0.7.1 ({so_many}): Storm needs none, and"
+    # Who answers heartbeats as well has more syncs than tuples, unless a death cut them off.
+    if did.syncs == did.settled and did.beats >= SYNCS_ANYWAY and did.lives == len(did.waiting):
+        none = f"no other sync came for {did.beats:,} heartbeats, so the worker dies of it once it has no tuples."
+        return f"{after_each} {none}"
+    return f"{after_each} takes any for a heartbeat's answer."

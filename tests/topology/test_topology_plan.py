@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import pytest
@@ -12,7 +12,7 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.topology.engine.wiring import outgoing_of, profile_of
-from multilang_cli.topology.history import Delivered, Emitted, Happening, Launched, Lost, TupleSettled
+from multilang_cli.topology.history import Beat, Delivered, Emitted, Happening, Launched, Lost, TupleSettled
 from multilang_cli.topology.planning import ComponentPlan, Plan, plan, ranges
 from multilang_cli.topology.risks import Risk
 from multilang_cli.topology.tasks import lay_out
@@ -232,3 +232,45 @@ def test_filters_and_the_environment_fill_a_file(
     out = capsys.readouterr().out
     assert out.startswith("there, Storm 2.8.3\n  1 worker, 0 ackers")
     assert "split  bolt, tasks 3-4: python3 split.py" in out
+
+
+def syncing(*beats: str, settled: int, lives: int = 1) -> tuple[Happening, ...]:
+    """A run in which split settles so many tuples, with what it says and hears of heartbeats."""
+    return (
+        *(Launched(t=0, task=5, component="split", worker=0, attempt=each + 1) for each in range(lives)),
+        *(Delivered(t=1, n=n, emit=1, task=5, id=str(n)) for n in range(settled)),
+        *(TupleSettled(t=2, delivery=n, how="ack") for n in range(settled)),
+        *(Beat(t=2, task=5, what=cast("Any", what)) for each in beats for what in each.split()),
+    )
+
+
+UNASKED = "(3 syncs that no heartbeat asked for)"
+
+
+@pytest.mark.parametrize(
+    ("history", "told"),
+    [
+        (
+            syncing("answered " * 3, settled=3),
+            f"split syncs after each tuple, as bolts did before Storm 0.7.1 {UNASKED}",
+        ),
+        (syncing("answered " * 2, settled=2), ""),
+        (syncing("sent answered " * 9, settled=3), ""),
+        (syncing("sent sent answered answered " * 3, settled=3), ""),
+        (syncing("sent answered answered " * 3, settled=3), f"{UNASKED}: Storm needs none, and takes any for"),
+        (
+            syncing("answered " * 3, "sent " * 3, settled=3),
+            f"{UNASKED}: Storm needs none, and no other sync came for 3 h",
+        ),
+        (syncing("answered " * 3, "sent " * 2, settled=3), f"{UNASKED}: Storm needs none, and takes any for"),
+        (syncing("answered " * 3, "sent " * 3, settled=3, lives=2), f"{UNASKED}: Storm needs none, and takes any for"),
+        (syncing("answered " * 3, settled=9), "split sends 3 syncs that no heartbeat asked for: Storm needs none"),
+        (syncing("answered " * 3, settled=0), "split sends 3 syncs that no heartbeat asked for: Storm needs none"),
+        (syncing("missed " * 3, settled=3), ""),
+    ],
+)
+def test_a_bolt_that_syncs_after_each_tuple_is_noted(tmp_path: Path, history: Any, told: str) -> None:
+    made = planned(tmp_path, GOOD, "2.5.0", history)
+    texts = [risk.text for risk in made.risks if risk.id == "syncs-unasked"]
+    assert len(texts) == bool(told)
+    assert told in "".join(texts)

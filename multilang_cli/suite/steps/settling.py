@@ -10,7 +10,7 @@ import msgspec
 from multilang_cli.protocol.judge.life_rules import NEVER_SETTLED
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.words.large import as_raw
-from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
+from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, Sync, TupleMsg
 from multilang_cli.protocol.words.shortening import head, shown
 from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.reports.model import Observation, SubjectResult
@@ -35,6 +35,11 @@ AT_HEARTBEATS = Observation(
     "settles-at-heartbeats",
     "it settles what it was fed last only when a heartbeat comes, up to a second later: flush stdout behind each ack, "
     "unless that is meant",
+)
+SYNCS_EACH = Observation(
+    "syncs-after-each",
+    "it syncs after each tuple, as bolts did before Storm 0.7.1: Storm needs none, and takes any for a heartbeat's "
+    "answer (sync on heartbeats alone)",
 )
 CHANGED = Observation(
     "fails-what-it-acked",
@@ -79,6 +84,8 @@ AMPLE = 2
 """Times as long as any tuple took, one is waited for at least: a slow bolt forgets nothing."""
 SETTLES_ONE_OF = 10
 """One of so many tuples is settled at least by a bolt that settles what it is fed, of `NEVER_SETTLED` and more."""
+SYNCS_ANYWAY = 3
+"""Syncs that no heartbeat asked for, by which it is told how a bolt syncs."""
 RESTS = 0.2
 """Seconds without a settle, and then a heartbeat: what comes at once behind that came by it."""
 AT_ONCE = 0.1
@@ -114,12 +121,13 @@ class FedTuples:
     by stream, how many values what it emitted of a sample, or as a spout, had. `woken`: of the last settled, True if
     that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `emits`: by stream,
     what was emitted there first, for its user to look at. `fates`: by values of a sample, whether it failed: both.
-    `mixed`: an emit for one sample with a value of another.
+    `mixed`: an emit for one sample with a value of another. `unasked`: syncs that came where no heartbeat waited.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self.open: dict[str, Fed] = {}
         self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
+        self.unasked = self._beats = 0
         self.starved = self.died = False
         self.slowest, self.quickest = 0.0, inf
         self.scant: tuple[int, int] | None = None
@@ -166,8 +174,8 @@ class FedTuples:
                 self._settled(body, event.t)
             elif isinstance(body, Emit):
                 self._emitted(body)
-            elif isinstance(body, Malformed):
-                self.anchored += sum(isinstance(meant, Emit) and bool(meant.anchors) for meant in body.salvage)
+            elif isinstance(body, Sync | Malformed):
+                self._said(body)
             elif isinstance(body, StdinClosed | Signalled):
                 self._dismissed = True
             elif isinstance(body, Deadline) and body.waiting_for == "settle":
@@ -181,6 +189,7 @@ class FedTuples:
     def _fed(self, message: TupleMsg, t: float) -> None:
         if message.is_heartbeat:
             self._beat = t
+            self._beats += 1
         elif message.comp != SYSTEM_COMPONENT:
             self.fed += 1
             self._began = t if self._began is None else self._began
@@ -196,6 +205,13 @@ class FedTuples:
             self._look_for_mixed(said, [each.message.values for each in of if each is not None])
         if not self.fed or (of and all(each is not None and each.is_sample for each in of)):
             self.arities.setdefault(said.stream, set()).add(len(said.values))
+
+    def _said(self, said: Sync | Malformed) -> None:
+        if isinstance(said, Malformed):
+            self.anchored += sum(isinstance(meant, Emit) and bool(meant.anchors) for meant in said.salvage)
+            return
+        self.unasked += not self._beats and self.fed > 0
+        self._beats -= self._beats > 0
 
     def _look_for_mixed(self, said: Emit, values: list[Any]) -> None:
         """See whether an emit for one sample, or several that are equal, has a text that is another's alone."""
@@ -283,7 +299,7 @@ class Settling:
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
-        self.starved = self.woken = self.prompt = self.batch = 0
+        self.unasked = self.starved = self.woken = self.prompt = self.batch = 0
         self.slowest = self.pace = self.delay = 0.0
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
@@ -317,7 +333,7 @@ class Settling:
 
     def add(self, feed: FedTuples) -> None:
         """Count what one conversation showed."""
-        for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused"):
+        for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused", "unasked"):
             setattr(self, name, getattr(self, name) + getattr(feed, name))
         self.slowest = max(self.slowest, feed.slowest)
         self.pace = min(filter(None, (self.pace, feed.pace)), default=0.0)
@@ -346,8 +362,11 @@ class Settling:
             for stream, counts in self.arities.items():
                 if len(counts) > 1:
                     yield UNEVEN.told(counts=_named(counts), stream=stream)
-        if unsettled:
-            return
+        if not unsettled:
+            yield from self._notes(component)
+
+    def _notes(self, component: Component) -> Iterator[Observation]:
+        """Notes on a bolt that settles what it is fed."""
         if self.mixed is not None:
             yield self.mixed
         if self.changed:
@@ -357,6 +376,8 @@ class Settling:
             yield UNANCHORED
         if self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles:
             yield AT_HEARTBEATS
+        if self.unasked >= SYNCS_ANYWAY and 10 * self.unasked >= 9 * self.settled > 0:
+            yield SYNCS_EACH
 
     def judged(self, component: Component) -> Judgement | None:
         """The verdict on the run as a whole; None if nothing, or if it was not fed enough to tell."""
