@@ -379,7 +379,7 @@ runpy.run_path({script!r}, run_name="__main__")
 def test_a_sweep_in_which_all_is_well_calls_no_seed_the_worst(flux: Path) -> None:
     ran = mlcheck("topology", "run", str(flux), "--seed", "5", "--seeds", "2", "--messages", "20", cwd=flux.parent)
     said = " ".join(ran.stdout.split())
-    assert "2 of 2 seeds: 2 PASS. This is the first of them: --seed 5 plays it again" in said
+    assert "2 of 2 seeds: 2 PASS. This is the first of them: --seed 5 without --seeds plays it again" in said
 
 
 def test_a_sweep_has_the_verdict_of_its_worst_seed(flux: Path) -> None:
@@ -391,7 +391,7 @@ def test_a_sweep_has_the_verdict_of_its_worst_seed(flux: Path) -> None:
     said = " ".join(ran.stdout.split())
     assert ran.returncode in {1, 3}
     assert "3 of 3 seeds: 2 PASS, 1 " in said
-    assert "This is the worst: --seed 6 plays it again" in said
+    assert "This is the worst: --seed 6 without --seeds plays it again" in said
     told = [line.partition(";")[0] for line in ran.stderr.splitlines() if line.startswith("seed ")]
     assert (told[0], told[2]) == ("seed 5: PASS", "seed 7: PASS")
     assert [each.name for each in kept.iterdir()] == ["seed-6"]

@@ -52,7 +52,8 @@ def worst_of(seeds: Sequence[int], folder: Path, play: Callable[[int, Path], Pla
     assert worst is not None  # noqa: S101 (there is a seed)
     many = ", ".join(f"{count} {word}" for word, count in words.items())
     which = "the first of them" if set(words) == {"PASS"} else "the worst"
-    note = f"{words.total()} of {len(seeds)} seeds: {many}. This is {which}: --seed {worst.setup.seed} plays it again"
+    again = f"--seed {worst.setup.seed} without --seeds plays it again"
+    note = f"{words.total()} of {len(seeds)} seeds: {many}. This is {which}: {again}"
     return noted(worst, note)
 
 
