@@ -233,3 +233,12 @@ def test_what_java_says_against_a_file(jar: Path, tmp_path: Path, old: str, new:
     assert KINDS.count(old) == 1
     (tmp_path / "kinds.yaml").write_text(KINDS.replace(old, new), encoding="utf-8")
     assert told in refusal(mlcheck("topology", "plan", "kinds.yaml", "--jar", str(jar), cwd=tmp_path))
+
+
+def test_a_builder_in_java(jar: Path, tmp_path: Path) -> None:
+    """Who is given no parallelism has one task, as in Storm: Flux writes it always, a builder need not."""
+    (tmp_path / "built.yaml").write_text("name: built\ntopologySource: {className: mlcheck.components.Built}\n")
+    planned = mlcheck("topology", "plan", "built.yaml", "--jar", str(jar), "--json", cwd=tmp_path)
+    assert planned.returncode == 0, planned.stderr
+    components = {each["id"]: each for each in json.loads(planned.stdout)["components"]}
+    assert {name: len(each["tasks"]) for name, each in components.items()} == {"numbers": 1, "types": 1, "tick": 3}

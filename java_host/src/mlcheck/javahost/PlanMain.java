@@ -128,7 +128,7 @@ public final class PlanMain {
         found.put("kind", topology.get_spouts().containsKey(id) ? "spout" : "bolt");
         found.put("class", inner(object).getClass().getName());
         found.put("wrapper", object.getClass().getName());
-        found.put("parallelism", common.get_parallelism_hint());
+        found.put("parallelism", common.is_set_parallelism_hint() ? common.get_parallelism_hint() : 1);
         found.put("conf", common.get_json_conf() == null ? Map.of() : Json.parse(common.get_json_conf()));
         Map<String, Object> streams = new LinkedHashMap<>();
         common.get_streams().forEach((name, info) -> streams.put(
