@@ -150,6 +150,16 @@ def test_a_helper_beside_a_program_is_of_its_authors_and_a_copied_adapter_is_not
     assert user_lines_of(source_of(argv, tmp_path, "bolt")).keys() == {program, helper}
 
 
+@pytest.mark.parametrize(("name", "seen"), [("", {"testee.py"}), ("ack-twice", {"testee.py", "mutants.py"})])
+def test_bugs_that_a_testee_can_be_given_are_read_while_it_has_one(
+    tmp_path: Path, name: str, seen: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLCHECK_MUTANT", name)
+    for file, text in {"testee.py": "import mutants\n", "mutants.py": "ack\n"}.items():
+        (tmp_path / file).write_text(text)
+    assert user_lines_of(source_of(["python3", "testee.py"], tmp_path, "bolt")).keys() == seen
+
+
 def test_the_folder_of_a_compiled_program_is_one_in_which_its_sources_stand(tmp_path: Path) -> None:
     folder = tmp_path / "bolts"
     folder.mkdir()

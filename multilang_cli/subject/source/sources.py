@@ -33,6 +33,8 @@ MOST_FILES = 200
 """Files below a root that are read: a component's own, not a home directory."""
 MOST_OF_A_LINE = 1000
 """Characters of a line in which patterns are looked for; nobody writes longer ones by hand."""
+PLANTED = "mutants"
+"""The name of a testee's file with bugs that can be planted in it; it has one while `MLCHECK_MUTANT` names it."""
 _FOREIGN = frozenset({"node_modules", "vendor", "site-packages", "target", "build", "dist", "venv", "__pycache__"})
 _WORD = re.compile(r"\w+")
 _LOADS = re.compile(
@@ -314,9 +316,10 @@ def _lines_of(source: Source) -> tuple[Lines, Lines]:
 
 
 def _files(root: Path, language: str) -> Iterator[Path]:
+    planted = bool(os.environ.get("MLCHECK_MUTANT"))
     for folder, folders, files in os.walk(root):
         deep = len(Path(folder).relative_to(root).parts) >= _DEPTH
         folders[:] = [] if deep else sorted(name for name in folders if name[0] != "." and name not in _FOREIGN)
         for name in sorted(files):
-            if is_written_in(name, language):
+            if is_written_in(name, language) and (planted or Path(name).stem.lower() != PLANTED):
                 yield Path(folder) / name
