@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
     from multilang_cli.protocol.words.rulebook import VersionEffect
     from multilang_cli.protocol.words.verdicts import Clause, Rule
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+GITHUB_ESCAPE = re.compile(r"`[^`\n]+`|\\([<~&@$:=])")
+"""Code, or a sign that only GitHub's Markdown needs, and knows, a backslash before."""
+CELL_CODE = re.compile(r"(?<=<code>)[^<]*(?=</code>(?:(?!<tr).)*</td>)")
+OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 LEVELS = {"must": "Storm or the protocol demands it", "should": "advised", "note": "worth knowing"}
 
 
@@ -203,7 +208,7 @@ def text_of(text: str) -> str:
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]
     return "\n\n".join(
         "".join(
-            part if number % 2 else re.sub(r"([*_<>\[\]#|~])", r"\\\1", part)
+            part if number % 2 else re.sub(r"([*_>\[\]#|])", r"\\\1", part).replace("<", "&lt;")
             for number, part in enumerate(re.split(r"(`[^`]*`)", each))
         )
         for each in paragraphs
@@ -230,9 +235,17 @@ def indented(text: str) -> str:
     return "\n".join(f"    {line}" if line else "" for line in text.splitlines())
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """A page without the comments that are for tests."""
-    return re.sub(r"<!--.*?-->\n?", "", markdown, flags=re.DOTALL)
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """A page without the comments that are for tests; of the matrix, GitHub's escapes as this Markdown reads them."""
+    text = re.sub(r"<!--.*?-->\n?", "", markdown, flags=re.DOTALL)
+    if page.file.src_uri.startswith("matrix/"):
+        return GITHUB_ESCAPE.sub(lambda found: found[0] if found[1] is None else f"&#{ord(found[1])};", text)
+    return text
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """A page whose tables break no option behind its hyphens: `-k` stays one word."""
+    return CELL_CODE.sub(lambda found: OPTION.sub(r'<span class="option">\g<0></span>', found[0]), html)
 
 
 def on_post_page(output: str, **_: Any) -> str:

@@ -26,6 +26,14 @@ THEME = ("landmark-unique: ", "scrollable-region-focusable: ")
 """The theme's own: two lists in its menu have one name, and code is reached by keys only where there is a mouse."""
 
 
+PROSE = """(() => {
+  const copy = document.querySelector('article').cloneNode(true);
+  for (const code of copy.querySelectorAll('pre, code')) code.remove();
+  return copy.textContent;
+})()"""
+"""What an article says outside of code."""
+
+
 class Quiet(SimpleHTTPRequestHandler):
     """Serves files and says nothing."""
 
@@ -52,6 +60,22 @@ def test_the_site_is_accessible(browser: Browser, axe: str, site: str, width: in
     for page in ("", "tutorials/hang/", "protocol/bolt/"):
         browser.driver.get(site + page)
         holds(browser, axe, width, scheme)
+
+
+def test_a_table_breaks_no_option_and_no_page_shows_an_escape(browser: Browser, site: str) -> None:
+    browser.show_as(width=390, scheme="light")
+    browser.driver.get(f"{site}features-anchors/")
+    browser.until(lambda: browser.all("td .option"))
+    assert (
+        browser.js("[...document.querySelectorAll('td .option')].filter(e => e.getClientRects().length > 1).length")
+        == 0
+    )
+    for page in ("matrix/matrix/", "reference/rules/"):
+        browser.driver.get(site + page)
+        browser.until(lambda: browser.all("article"))
+        assert browser.js(PROSE) not in ("", None)
+        assert "\\:" not in browser.js(PROSE)
+        assert "\\<" not in browser.js(PROSE)
 
 
 def holds(browser: Browser, axe: str, width: int, scheme: str) -> None:

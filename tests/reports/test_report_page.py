@@ -14,6 +14,7 @@ import pytest
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook, load_rules
 from multilang_cli.catalogue.written import clause_of
+from multilang_cli.causes.model import Cause
 from multilang_cli.protocol.storm.reading import read
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
 from multilang_cli.protocol.words.events import Chunk, Event, Gap
@@ -23,7 +24,8 @@ from multilang_cli.reports.html.page_file import Kit, KitError, load_kit, render
 from tests import notation
 from tests.pages import ACKED, TWICE, PageFile, document, judged, record, recorded, section, texts
 from tests.recording import sample
-from tests.results import HOSTILE_BYTES, RESULTS, RULEBOOK
+from tests.results import HOSTILE_BYTES, RESULTS, RULEBOOK, result
+from tests.results import TWICE as SETTLED_TWICE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +71,23 @@ def test_a_page_of_a_run_says_what_is_wrong_and_what_was_not_tested() -> None:
     ):
         assert said in told
     assert "hunter2" not in told
+
+
+def test_the_code_that_mends_it_has_lines_of_its_own() -> None:
+    cause = Cause(
+        id="settles-twice", certainty="certain", headline="it acks twice", mend="Ack once.", code="a()\n# b()"
+    )
+    blamed = msgspec.structs.replace(SETTLED_TWICE, causes=(cause,))
+    first = json.loads(msgspec.json.encode(document_of(result(blamed), RULEBOOK)))["sections"][0]
+    assert "Mend: Ack once." in first["paragraphs"]
+    assert first["code"].splitlines()[:3] == ["The mend in code:", "    a()", "    # b()"]
+
+
+def test_a_head_has_whole_sentences() -> None:
+    long = msgspec.structs.replace(SETTLED_TWICE, reason="It acks twice. " + "And so on, word by word. " * 40)
+    told = document_of(result(long), RULEBOOK).subtitle
+    assert told.endswith("word. (rule ack-twice)")
+    assert "left out" not in told
 
 
 def test_a_page_of_a_recording_holds_to_the_schema(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ _TONES: dict[int, Tone] = {0: "good", 1: "bad", 6: "warn", 130: "warn"}
 _NEVER = "1970-01-01T00:00:00Z"
 _NOTHING_WRONG = "Nothing that must not be was found."
 _RECORDED = "lint"
+_MOST_OF_A_HEAD = 240
+"""Characters of the sentence below the title, but for the rule and the count behind it."""
 
 
 def to_html(
@@ -98,7 +100,13 @@ def _cause(result: RunResult) -> str:
     first = groups[0]
     rule = f" (rule {first.finding.rule})" if first.finding else ""
     count = f", in {len(first.subjects)} {first.first.kind}s" if len(first.subjects) > 1 else ""
-    return line(f"{told_first(first.first)}{rule}{count}{first.only_on}")
+    return line(f"{_whole_sentences(told_first(first.first))}{rule}{count}{first.only_on}")
+
+
+def _whole_sentences(text: str) -> str:
+    """As many sentences of a long text as a head has room for; all of it where the first is too long already."""
+    room, end, _ = text[:_MOST_OF_A_HEAD].rpartition(". ")
+    return f"{room}." if end and len(text) > _MOST_OF_A_HEAD else text
 
 
 def _rfc3339(text: str) -> str:

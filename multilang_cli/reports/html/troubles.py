@@ -40,7 +40,7 @@ def trouble(group: Group, rulebook: Rulebook) -> Text:
         note=_line(group.first.title),
         paragraphs=tuple(map(_line, _paragraphs(group, rulebook))),
         sequence=_sequence(group.first),
-        code=as_text(lambda console: _said(console, group.first), _PAGE_COLUMNS).rstrip("\n"),
+        code=as_text(lambda console: _shown(console, group, rulebook), _PAGE_COLUMNS).rstrip("\n"),
         command=_line(group.first.reproduce),
     )
 
@@ -57,19 +57,19 @@ def _sequence(subject: SubjectResult) -> tuple[SequenceStep, ...]:
 
 
 def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
-    code = group.mend(rulebook)[1]
     for label, text in group.told(rulebook):
-        if label == "Mend":
-            yield f"Mend: {text}{code and f' {code}'}"
-        elif label != "Code":
+        if label != "Code":
             yield f"{label}: {text}" if label else text
     if len(group.subjects) > 1:
         yield f"The same in {some_of((each.id for each in group.subjects), _CASES_NAMED)}"
 
 
-def _said(console: Console, subject: SubjectResult) -> None:
-    """Write how the component ended, and its last words."""
-    page = Page(console)
+def _shown(console: Console, group: Group, rulebook: Rulebook) -> None:
+    """Write the code that mends it, how the component ended, and its last words."""
+    page, subject = Page(console), group.first
+    if code := group.mend(rulebook)[1]:
+        page.line("The mend in code:")
+        page.lines(code.splitlines(), bar="  ")
     ended = exit_in_words(subject.exit)
     if ended:
         page.line(f"The component {ended}.")
