@@ -130,7 +130,7 @@ def test_a_page_is_shown_by_its_name_and_matches_are_named(capsys: pytest.Captur
     assert capsys.readouterr().out.startswith("# In CI\n")
     assert dispatch(["docs", "bolt"]) == 0
     assert capsys.readouterr().out.startswith("# A bolt, from nothing to CI\n")
-    for name, title in (("hunts", "A hunt on foreign ground"), ("tutorials", "Tutorials"), ("matrix", "")):
+    for name, title in (("hunts", "Hunts: components of others"), ("tutorials", "Tutorials"), ("matrix", "")):
         assert dispatch(["docs", name]) == 0
         assert capsys.readouterr().out.startswith(f"# {title}")
     assert dispatch(["docs", "heartbeat"]) == 0
