@@ -265,6 +265,52 @@ def test_a_value_of_another_sample_is_told(said: Any, told: bool) -> None:
     )
 
 
+FIRST, *TEXTS = (
+    of(str(number), f"text {word}") for number, word in enumerate(("nought", "One", "two", "three", "four"))
+)
+ALONE = (FIRST, emit("TEXT NOUGHT", anchor="0"), Ack("0"))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ((*ALONE, *TEXTS, *(emit("text four", 9, anchor=str(number)) for number in (1, 2, 3, 4))), True),
+        ((*TEXTS, *(emit("text four", 9, anchor=str(number)) for number in (1, 2, 3, 4))), False),
+        ((*ALONE, *TEXTS, *(emit("text one", 9, anchor=str(number)) for number in (1, 2, 3, 4))), False),
+        ((*ALONE, *TEXTS, *(emit(f"text {word}", anchor="1") for word in ("one", "two", "three", "four"))), False),
+        ((*ALONE, *TEXTS, *(emit("text four", 9, anchor=str(number)) for number in (2, 3, 4))), False),
+        ((*ALONE, *TEXTS, *(Emit(["text four"], anchors=(str(number), "4")) for number in (1, 2, 3))), False),
+        (
+            (
+                *ALONE,
+                *TEXTS,
+                emit("text two", anchor="1"),
+                emit("text three", anchor="2"),
+                emit("text four", anchor="3"),
+                emit("text one", anchor="4"),
+            ),
+            False,
+        ),
+    ],
+    ids=[
+        "the last for all",
+        "never its own",
+        "the first of all",
+        "all for one",
+        "two lost",
+        "two anchors",
+        "none lost",
+    ],
+)
+def test_texts_of_later_tuples_are_told_where_several_lose_their_own(said: Any, told: bool) -> None:
+    whole = Settling()
+    whole.add(fed(FedTuples(), *said))
+    notes = [each.text for each in whole.observations(Component(name="b", command=("b",), kind="bolt"))]
+    found = next((note for note in notes if "their own for none" in note), "")
+    assert ("for 3 tuples it emitted" in found and '["text four", 9] of ["text One"]' in found) is told
+    assert bool(found) is told
+
+
 def test_others_are_fed_between_equal_ones_in_their_order() -> None:
     samples = [Sample(["a"]), Sample(["b"]), Sample(["a"]), Sample(["c"])]
     message = TupleMsg(samples[1].component, ["b"], 2, samples[1].stream, "1")

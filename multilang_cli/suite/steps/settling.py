@@ -16,6 +16,7 @@ from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.reports.model import Observation, SubjectResult
 from multilang_cli.reports.verdict import Judgement
 from multilang_cli.subject.samples import has_samples
+from multilang_cli.suite.steps.mixing import Mixing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -122,6 +123,7 @@ class FedTuples:
     that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `emits`: by stream,
     what was emitted there first, for its user to look at. `fates`: by values of a sample, whether it failed: both.
     `mixed`: an emit for one sample with a value of another. `unasked`: syncs that came where no heartbeat waited.
+    `mixing`: the texts that were fed and given back.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -137,6 +139,7 @@ class FedTuples:
         self._beat = -inf
         self.fates: dict[bytes, set[bool]] = {}
         self.mixed: Observation | None = None
+        self.mixing = Mixing()
         samples = [*samples]
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._owned = _owners(samples)
@@ -194,6 +197,7 @@ class FedTuples:
             self.fed += 1
             self._began = t if self._began is None else self._began
             self.open[message.id] = Fed(self.fed, message, t, self._is_sample(message))
+            self.mixing.feed(message)
 
     def _emitted(self, said: Emit) -> None:
         self.emitted += 1
@@ -201,6 +205,8 @@ class FedTuples:
         of = [self.open.get(anchor) for anchor in said.anchors]
         if said.stream not in self.emits and len(self.emits) < MOST_STREAMS:
             self.emits[said.stream] = _told_of(said, of[0] if of else None, by_spout=not self.fed)
+        if len(of) == 1 and of[0] is not None:
+            self.mixing.emit(said, of[0].message, len(self.open))
         if self._owned and not self.mixed and of and all(each is not None and each.is_sample for each in of):
             self._look_for_mixed(said, [each.message.values for each in of if each is not None])
         if not self.fed or (of and all(each is not None and each.is_sample for each in of)):
@@ -345,7 +351,7 @@ class Settling:
         self.emits = feed.emits | self.emits
         changed = (values.decode() for values, fates in feed.fates.items() if len(fates) > 1)
         self.changed = self.changed or next(changed, "")
-        self.mixed = self.mixed or feed.mixed
+        self.mixed = self.mixed or feed.mixed or feed.mixing.observation
         self.woken += feed.woken is True
         self.prompt += feed.woken is False
         if feed.starved:
