@@ -300,6 +300,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "held_behind_unasked": lambda facts: facts.seen.emitting.held_behind_unasked,
     "half_done": lambda facts: facts.seen.mislaid.half_done,
     "lone_end": lambda facts: facts.seen.lone_end,
+    "syncs_beats": lambda facts: "heartbeat" in facts.seen.unanswered.synced_to,
     "answers_ids": lambda facts: facts.seen.unanswered.answers_ids,
     "last_word": lambda facts: facts.is_over and facts.seen.last_word,
     "misplaced": lambda facts: facts.known.misplaced,

@@ -28,7 +28,8 @@ class Unanswered:
     """Messages that wait for an answer. `pending`: by seq, the kind of each, and a tuple's id.
 
     `answered`: the kind of the last that it settled, if that was all it said since, but for logs. `struck`: the last
-    that it was sent, if it died at once of that. `answers_ids`: it syncs for task ids.
+    that it was sent, if it died at once of that. `answers_ids`: it syncs for task ids. `synced_to`: kinds that a sync
+    came for.
     """
 
     def __init__(self) -> None:
@@ -36,6 +37,7 @@ class Unanswered:
         self.answered: Asked = ""
         self.struck: Asked = ""
         self.answers_ids = False
+        self.synced_to: set[Asked] = set()
         self._ids_came = self._unasked = 0
         self._empty_ids = False
         self._given: dict[int, SentMessage] = {}
@@ -92,6 +94,7 @@ class Unanswered:
             self.answers_ids = self._unasked <= self._ids_came and (self.answers_ids or self._unasked == 1)
             return None
         of = self.pending[at]
+        self.synced_to.add(of[0])
         self._has_read(at)
         return of
 

@@ -630,3 +630,13 @@ def test_a_recording_shows_the_message_whose_id_is_in_the_log(tmp_path: Path) ->
 def test_what_shows_it_again_fits_a_line_and_runs_as_it_stands(reproduce: str, again: str, *, named: bool) -> None:
     subject = msgspec.structs.replace(with_cause(DEATH), reproduce=reproduce, transcript="t.ndjson")
     assert again_of(subject, 70, named=named) == again
+
+
+def test_what_stands_beside_a_cause_has_two_lines_where_there_is_room() -> None:
+    told = model.Observation(
+        "replays-none", "it emitted none of the tuples again " + "that failed and were asked for " * 9
+    )
+    shown = as_text(lambda console: render_screen(result(with_cause(DEATH)).observing(told), console)).splitlines()
+    first = next(number for number, line in enumerate(shown) if line.startswith("  Note    it emitted none"))
+    assert shown[first + 1].startswith(" " * 10 + "that failed")
+    assert shown[first + 1].endswith(" ...")

@@ -121,7 +121,7 @@ def test_what_is_emitted_first_to_each_stream_is_shown() -> None:
     settling = Settling()
     settling.add(fed(FedTuples(), ONE, emit(1, anchor="1"), emit(2, anchor="1"), Emit([None], stream="rejects")))
     settling.add(fed(FedTuples(), TWO, emit(3, anchor="2")))
-    assert [*settling.emits.values()] == ['[1] to "default", of ["x"]', '[null] to "rejects"']
+    assert [*settling.emits.values()] == ['[1] to "default", anchored to ["x"]', '[null] to "rejects", without anchors']
     spout = Settling()
     spout.add(fed(FedTuples(), Emit(["\x1b[2Jé", "x" * 1000], id=7), Emit([2], stream="late")))
     first, late = spout.emits.values()

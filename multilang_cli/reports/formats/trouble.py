@@ -349,6 +349,14 @@ def again_of(subject: SubjectResult, cells: int, *, named: bool) -> str:
     return whole if width(whole) <= cells else parted
 
 
+def _beside(page: Page, label: str, text: str, room: Room) -> None:
+    """Show what stands beside the first cause: two lines of it where there is room, else one."""
+    shown, cells = page.fit(text, MOST_CELLS).text, page.columns - SCREEN_HANG
+    most = 2 * cells - _SLACK if room.others > 1 else cells
+    told = shown if width(shown) <= most else _to_a_word(_beginning(shown, most))
+    page.para(told, label=label, label_style="", indent=2, hang=SCREEN_HANG)
+
+
 def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: Room, all_seen: str) -> None:
     first, *others = troubles
     told = {subject.id for trouble in troubles for subject in trouble.subjects}
@@ -361,9 +369,9 @@ def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: R
     if lines and room.others > 1:
         page.blank()
     for (verdict, text), count in lines[: room.others]:
-        lead = f"  Also    {_LEVELS.get(verdict, verdict)}, {counted_of(first.first.kind, count)}: "
-        page.line(lead + head(page, text, max(page.columns - len(lead), 20)))
+        beside = f"{_LEVELS.get(verdict, verdict)}, {counted_of(first.first.kind, count)}: {text}"
+        _beside(page, "Also", beside, room)
     if len(lines) > room.others:
         page.line(f"  and {len(lines) - room.others} more: {all_seen}")
     if result.observations and len(lines) < room.others:
-        page.line(f"  Note    {head(page, result.observations[0].text, page.columns - SCREEN_HANG)}")
+        _beside(page, "Note", result.observations[0].text, room)

@@ -285,7 +285,10 @@ def _told_of(said: Emit, of: Fed | None, *, by_spout: bool) -> str:
     told += "" if said.task is None else f", for task {said.task}"
     if by_spout:
         return f"{told}, without an id" if said.id is None else f"{told}, with the id {shown(said.id)}"
-    return told if of is None else f"{told}, of {shown(of.message.values)}"
+    if of is None:
+        return f"{told}, without anchors" if not said.anchors else told
+    beside = f" and {len(said.anchors) - 1} more" if len(said.anchors) > 1 else ""
+    return f"{told}, anchored to {shown(of.message.values)}{beside}"
 
 
 class Settling:
