@@ -71,10 +71,7 @@ class LineJudge:
     def take(self, part: int, what: str, raw: bytes) -> list[Row]:
         """Take the next line."""
         if what == "header":
-            header = decode_header(raw)
-            found = self.begin(part, header)
-            self._reader = reader_of(header, header.transcript, self._reader if part > 1 else None)
-            return found
+            return self._take_header(part, decode_header(raw))
         if what == "end":
             self.close()
         elif what == "damaged":
@@ -82,6 +79,16 @@ class LineJudge:
         elif self._parts is not None and self._reader is not None:
             self._take_event(raw, self._parts, self._reader)
         return self._given()
+
+    def _take_header(self, part: int, header: Header) -> list[Row]:
+        before = self._reader if part > 1 else None
+        reader = reader_of(header, header.transcript, before)
+        if before is not None and before.last is not None and reader.last is not None and reader.last > before.last:
+            # Its writer had seen them; the part was closed, but its last lines were lost on their way.
+            self._lack(f"{reader.last - before.last} events are missing")
+            reader = reader_of(header, header.transcript, before)
+        self._reader = reader
+        return self.begin(part, header)
 
     def _take_event(self, raw: bytes, parts: RecordedParts, reader: ConversationReader) -> None:
         try:

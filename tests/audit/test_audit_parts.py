@@ -60,6 +60,8 @@ CUTS: dict[str, Callable[[list[bytes]], list[bytes]]] = {
     "damaged at last": lambda part: [*part[:-2], b"{}}\n", part[-1]],
     "damaged and swapped": lambda part: [*part[:3], b"{}}\n", part[6], part[5], part[4], *part[7:]],
     "begins late": lambda part: [part[0], *part[3:]],
+    "ends early": lambda part: [*part[:-3], part[-1]],
+    "nothing but its end": lambda part: [part[0], part[-1]],
 }
 """What becomes of the lines of a part."""
 TRIED = 30
