@@ -181,7 +181,8 @@ def reader_of(header: Header, version: str, before: ConversationReader | None) -
     state = (header.snapshot or {}).get("state")
     known = state if isinstance(state, dict) else {}
     if before is not None:
-        expecting, missed = before.expecting_pid and known.get("said") is not True, before.pid_missed
+        expecting = before.expecting_pid and known.get("said") is not True
+        missed = before.pid_missed or header.part > before.part + 1
     else:
         expecting, missed = header.part == 1 or known.get("said") is False, known.get("gap") is True
     last = _last_before(header.part, before, known)

@@ -113,3 +113,11 @@ def test_a_part_without_its_end_is_no_damage_where_the_next_begins_with_a_gap(de
     gaps = [event.body.why for event in transcript if isinstance(event.body, Gap)]
     told = gap.body.why if declared else "part 1 was not closed: its end is missing"  # type: ignore[union-attr]
     assert (gaps, bool(transcript.damage)) == ([told], not declared)
+
+
+def test_no_first_message_is_expected_behind_a_missing_part(tmp_path: Path) -> None:
+    events = _talk()
+    third = msgspec.structs.replace(HEADER, part=3)
+    (tmp_path / "t.ndjson").write_bytes(written(events[:1], HEADER) + written(events[-1:], third))
+    [subject] = judge_transcripts([tmp_path / "t.ndjson"], load_rulebook()).subjects
+    assert (subject.verdict, subject.findings) == ("untestable", ())
