@@ -137,7 +137,7 @@ def _bad_guarantees(topology: Topology) -> Iterator[tuple[str, str]]:
     exempt = topology.conf.get(UNANCHORED, [])
     known = topology.stream_names
     if not isinstance(exempt, list):
-        yield UNANCHORED, "it is a list of streams, STREAM or COMPONENT/STREAM."
+        yield UNANCHORED, 'it is a list of streams, STREAM or COMPONENT/STREAM, such as ["metrics"].'
         return
     for name in exempt:
         if name not in known:

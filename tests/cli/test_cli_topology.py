@@ -100,6 +100,11 @@ def test_a_bolt_that_anchors_nothing_on_each_third_tuple_is_found(
     assert warned == (code == 1 or not (options or toml))
 
 
+def test_a_list_of_streams_that_is_none_is_shown_how_it_is_written(flux: Path) -> None:
+    said = refusal(mlcheck("topology", "run", flux.name, "--conf", "mlcheck.unanchored=[default]", cwd=flux.parent))
+    assert said.endswith('it is a list of streams, STREAM or COMPONENT/STREAM, such as ["metrics"].\n')
+
+
 def test_a_flux_file_is_run_and_a_folder_tells_everything(flux: Path) -> None:
     ran = mlcheck("topology", "run", flux.name, "--idle", "0.2", "--report", "junit=r.xml", cwd=flux.parent)
     assert ran.returncode == 0, ran.stdout + ran.stderr
