@@ -80,13 +80,15 @@ def worst_trees(roots: DataFrame, known: StoredTables) -> WorstTrees:
 
 
 def places_of(wanted: Iterable[Any], known: StoredTables) -> list[TreePlace]:
-    """Place of each of `wanted`, rows of roots: the first such event. Those of which none was recorded have none."""
-    asked = [
-        (row.run, row.root, row.open_task, row.open_id, "tuple")
-        if row.open_id is not None
-        else (row.run, row.root, row.task, row.message_id, "emit")
-        for row in wanted
-    ]
+    """Place of each of `wanted`, rows of roots: the first such event. Those of which none was recorded have none.
+
+    A tuple that died on its way to its task is in no recording: then it is that of the emit.
+    """
+    asked: list[tuple[Any, ...]] = []
+    for row in wanted:
+        if row.open_id is not None:
+            asked.append((row.run, row.root, row.open_task, row.open_id, "tuple"))
+        asked.append((row.run, row.root, row.task, row.message_id, "emit"))
     tasks = {task for _, _, task, _, _ in asked if task is not None}
     whose = {(conv, part): rest for conv, part, *rest in known.rows(CONVERSATIONS, *_WHOSE, of={"task": tasks})}
     runs = topology_runs(known.facts, {each.run for each in known.trees})
@@ -101,14 +103,14 @@ def places_of(wanted: Iterable[Any], known: StoredTables) -> list[TreePlace]:
     for *event, seq in known.rows(EVENTS, *of, "seq", of=of):
         conv, part, id_, kind = event
         for tree in may_be.get(tuple(event), ()):
-            place = (conv, part, seq, id_, kind)
+            place = (kind != "tuple", conv, part, seq, id_, kind)
             first[tree] = min(place, first.get(tree, place))
     found = {
         tree: TreePlace._make((*tree, *place, component, task, storm, file, header))
-        for tree, place in first.items()
+        for tree, (_, *place) in first.items()
         for component, task, storm, file, header in (whose[place[0], place[1]],)
     }
-    return [found[run, root] for run, root, *_ in asked if (run, root) in found]
+    return [found[tree] for tree in dict.fromkeys((run, root) for run, root, *_ in asked) if tree in found]
 
 
 def _around(places: list[TreePlace], events: DataFrame) -> dict[int, list[bytes]]:

@@ -82,8 +82,12 @@ def test_one_topology_is_not_named_and_its_tasks_fit_a_screen(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("open_id", "told"),
-    [(None, "its tuple for count, task 3, never came there"), ("9", "tuple 9 was with count, task 3")],
-    ids=["on its way", "there"],
+    [
+        (None, "its tuple for count, task 3, never came there"),
+        ("8", "its tuple for count, task 3, is in no recording"),
+        ("9", "tuple 9 was with count, task 3"),
+    ],
+    ids=["on its way", "in its task's queue", "there"],
 )
 def test_a_tree_says_which_task_its_lost_tuple_was_for(tmp_path: Path, open_id: str | None, told: str) -> None:
     [(what, command)] = answered(tmp_path, ["made", "well"], [LOST | {"open_id": open_id}]).worst

@@ -161,12 +161,13 @@ def _worst(known: StoredTables) -> Iterator[tuple[str, str]]:
             continue
         parts = known.facts.parts
         topology = parts[at.conv][0].topology
-        if row.open_id is not None:
-            what += f"; tuple {_shown(row.open_id)} was with {_shown(at.component)}, task {row.open_task}"
+        if at.kind == "tuple":
+            what += f"; tuple {_shown(at.id)} was with {_shown(at.component)}, task {row.open_task}"
         elif row.open_task is not None:
             theirs = (each[0] for each in parts.values())
             to = (one.component for one in theirs if (one.topology, one.task) == (topology, row.open_task))
-            what += f"; its tuple for {_shown(next(to, 'nobody recorded'))}, task {row.open_task}, never came there"
+            what += f"; its tuple for {_shown(next(to, 'nobody recorded'))}, task {row.open_task}, "
+            what += "never came there" if row.open_id is None else "is in no recording"
         command = f"mlcheck report -o tree.html {shlex.quote(_shown(at.file))}"
         yield f"{what}; event {at.seq} of {_shown(at.conv)}", command
 
