@@ -139,7 +139,7 @@ DIALECTS = Table(
 
 QUALITY = Table(
     "quality",
-    "What whoever relies on the other tables expects of the recordings, one row each, and how often it does not hold.",
+    "What the other tables need of the recordings, one row each, and how often it does not hold.",
     (
         TableColumn("expectation", "string", "a sentence"),
         TableColumn("about", "string", "the table that shows more"),
