@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from math import inf
 from signal import Signals
 from typing import TYPE_CHECKING
 
@@ -219,6 +220,7 @@ def _holds(signature: Signature, known: Mapping[str, object], size: int) -> bool
     return all(known[name] in wanted for name, wanted in signature.facts.items())
 
 
+_EXTRA, _LATE = "sync-extra", "output-after-sync"
 _ASKED_FOR_NONE = "its last emit asked for none"
 _READS_IDS = re.compile(
     r"(?<![nN]eed)(?<!need_)[tT]ask_?[iI]ds\s*\(|\b(?:read|recv|receive|take|await|wait)\w*[tT]ask_?[iI]ds\b"
@@ -228,6 +230,11 @@ _READS_IDS = re.compile(
 def _reads_ids(facts: Facts) -> bool:
     """True if its source has a function that reads task ids, going by its name."""
     return any(_READS_IDS.search(line) for lines in facts.known.sources.values() for line in lines)
+
+
+def _first_of(rule: str, facts: Facts) -> float:
+    """The number of the first message that breaks a rule; infinite for none."""
+    return min((float(each.seq) for each in facts.findings if each.rule == rule), default=inf)
 
 
 FACTS: dict[str, Callable[[Facts], object]] = {
@@ -300,6 +307,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "held_behind_unasked": lambda facts: facts.seen.emitting.held_behind_unasked,
     "half_done": lambda facts: facts.seen.mislaid.half_done,
     "lone_end": lambda facts: facts.seen.lone_end,
+    "extra_first": lambda facts: _first_of(_EXTRA, facts) < _first_of(_LATE, facts),
     "syncs_beats": lambda facts: "heartbeat" in facts.seen.unanswered.synced_to,
     "answers_ids": lambda facts: facts.seen.unanswered.answers_ids,
     "last_word": lambda facts: facts.is_over and facts.seen.last_word,

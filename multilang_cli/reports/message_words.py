@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from multilang_cli.causes.model import Cause
     from multilang_cli.reports.model import ExcerptLine, SubjectResult
 
-_USUAL = tuple(f"{fact.__name__}(" for fact in (Started, PidChecked, StdinClosed, Signalled, End))
+_ENDS = "the conversation ends here"
+_USUAL = (*(f"{fact.__name__}(" for fact in (Started, PidChecked, StdinClosed, Signalled)), _ENDS)
 _FACTS = f"{SEPARATOR}{FACTS}"
 _LEFT_BEHIND = f"{SEPARATOR}but "
 _SAME_WORDS = 60
@@ -40,6 +41,8 @@ def text_of_fact(fact: Any, most: int) -> str:
         awaited = "no sync" if fact.waiting_for == "sync" else "nothing"
         silence = "it will say nothing more" if fact.proven else f"{awaited} for {fact.limit:g} s"
         return f"{silence}{SEPARATOR}{fact.facts}" if fact.facts else silence
+    if isinstance(fact, End):
+        return f"{_ENDS}: {fact.why}" if fact.why else _ENDS
     if isinstance(fact, Exited):
         return _LEFT_BEHIND.join([fact.how, *fact.holders])
     fields = ", ".join(f"{name}={getattr(fact, name)!r}" for name in fact.__struct_fields__)

@@ -212,6 +212,22 @@ def test_an_event_loop_that_lets_its_stdin_lie_is_told(kind: str) -> None:
         assert until(lambda: told(process).endswith(words))
 
 
+FULL = """
+import select, subprocess, sys
+writes = "import sys; sys.stderr.write('x' * 200_000)"
+child = subprocess.Popen([sys.executable, "-c", writes], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+select.select([child.stdout], [], [])
+"""
+
+
+def test_who_waits_for_one_that_can_not_write_its_stderr_is_told_so() -> None:
+    with start(*PYTHON, FULL) as process:
+        words = re.compile(
+            r": that part of it waits for a pipe of process \d+ \(python\S*\), which is blocked in write of its stderr$"
+        )
+        assert until(lambda: bool(words.search(told(process)))), told(process)
+
+
 def test_both_pipes_full() -> None:
     with start("cat") as process:
         process.hold_stdout(hold=True)

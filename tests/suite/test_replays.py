@@ -102,6 +102,18 @@ def many(command: str, times: int, then: str = "") -> str:
     return "\n".join([*rounds, *([] if then == "goes on" else vain)])
 
 
+NEXT = '> {"command":"next"}'
+OPEN = f'{NEXT}\n< {{"command":"emit","id":"open","tuple":["x"]}}'
+"""One that is not settled: a spout may well wait for it."""
+
+
+def waited() -> str:
+    """Tuples that fail all together, behind many calls that brought nothing, for all were under way."""
+    emits = [f'{NEXT}\n< {{"command":"emit","id":"m{n}","tuple":[{n}]}}' for n in range(20)]
+    vain = [f"@ {n + 1}\n{NEXT}" for n in range(20)]
+    return "\n".join([*emits, *vain, *(f'> {{"command":"fail","id":"m{n}"}}' for n in range(20)), NEXT])
+
+
 @pytest.mark.parametrize(
     ("acked", "failed", "told"),
     [
@@ -109,6 +121,8 @@ def many(command: str, times: int, then: str = "") -> str:
         pytest.param(many("ack", 20), many("fail", 20), False, id="a source that has no more"),
         pytest.param(many("ack", 60), many("fail", 20, "goes on"), False, id="it goes on"),
         pytest.param(many("ack", 60).replace("@ 5.", "@ 50."), many("fail", 20), False, id="it is slow at times"),
+        pytest.param(many("ack", 60), f"{OPEN}\n{many('fail', 20)}", False, id="one is under way"),
+        pytest.param(many("ack", 60), waited(), False, id="it waited before"),
     ],
 )
 def test_a_spout_that_stops_once_many_failed_is_told(acked: str, failed: str, told: bool) -> None:

@@ -763,3 +763,10 @@ def test_of_many_numbers_of_values_the_lowest_are_named() -> None:
     seen.arities["default"] = set(range(2, 70))
     (note,) = seen.observations(Component(name="s", command=("s",), kind="spout"))
     assert "of 2 and 3 and 4 and 65 more numbers of values" in note.text
+
+
+def test_of_who_declares_no_sample_every_emit_tells_its_length() -> None:
+    seen = Settling()
+    seen.add(fed(FedTuples(), ONE, emit("a", 1, anchor="1"), emit("a", anchor="1"), Ack("1")))
+    notes = [each.text for each in seen.observations(Component(command=("x",)))]
+    assert any("it emits tuples of 1 and 2 values to the stream 'default'" in note for note in notes)

@@ -63,6 +63,9 @@ def describe_waiting(process: ComponentProcess) -> Waiting:
     return seen
 
 
+_STREAMS = {1: "stdout", 2: "stderr"}
+
+
 def describe(process: ComponentProcess) -> Waiting:
     """Gather what keeps a component: see `who_waits.sentence` for the words."""
     exited = process.exited()
@@ -109,18 +112,22 @@ def _with_thread(process: ComponentProcess, known: Waiting, chosen: Thread, seen
     if call is None or foreign:
         return known
     if call.kind == "poll":
-        return _with_polled(known, call, list(chosen.args), names, family)
+        return _with_polled(known, call, list(chosen.args), names, seen)
     return _with_target(known, call, chosen, family) if known.state == "elsewhere" else known
 
 
-def _with_polled(known: Waiting, call: Call, args: list[int], names: tuple[str, ...], family: list[int]) -> Waiting:
+def _with_polled(known: Waiting, call: Call, args: list[int], names: tuple[str, ...], seen: list[Thread]) -> Waiting:
+    family = sorted({known.pid, *(thread.pid for thread in seen)})
     if known.state == "sleeping":
         return known
     polled = descriptors.polled(known.pid, call, args)
     targets = {fd: descriptors.target(known.pid, fd) for fd in polled or ()}
     limit = args[call.timeout] & 0xFFFFFFFF if args and call.timeout is not None and not call.pointer else None
     others = [name for name in targets.values() if name not in names and not _own(known.pid, name, family)]
-    words = dict.fromkeys(descriptors.in_words(known.pid, name) or "what can't be seen" for name in others)
+    words = dict.fromkeys(
+        _stuck_writer(known.pid, name, seen) or descriptors.in_words(known.pid, name) or "what can't be seen"
+        for name in others
+    )
     return replace(
         known,
         polling=True,
@@ -128,6 +135,22 @@ def _with_polled(known: Waiting, call: Call, args: list[int], names: tuple[str, 
         polls=tuple(words),
         limit=limit,
     )
+
+
+def _stuck_writer(pid: int, name: str, seen: list[Thread]) -> str:
+    """Words for a pipe of a process of the family that writes to another pipe, which is full; "" for any other."""
+    if not name.startswith("pipe:"):
+        return ""
+    writers = descriptors.holders({thread.pid for thread in seen} - {pid}, (name,), writing=True)
+    for thread in seen:
+        call = _CALLS_BY_NAME.get(thread.call)
+        if thread.pid in writers and call is not None and call.kind == "write" and thread.args:
+            fd = thread.args[0] & 0xFFFFFFFF
+            if descriptors.target(thread.pid, fd) not in {"", name}:
+                end = _STREAMS.get(fd, f"descriptor {fd}")
+                who = f"process {thread.pid} ({_command(thread.pid)})"
+                return f"a pipe of {who}, which is blocked in {thread.call} of its {end}"
+    return ""
 
 
 def _own(pid: int, name: str, family: list[int]) -> bool:

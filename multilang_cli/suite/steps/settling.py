@@ -209,7 +209,7 @@ class FedTuples:
             self.mixing.emit(said, of[0].message, len(self.open))
         if self._owned and not self.mixed and of and all(each is not None and each.is_sample for each in of):
             self._look_for_mixed(said, [each.message.values for each in of if each is not None])
-        if not self.fed or (of and all(each is not None and each.is_sample for each in of)):
+        if not self.fed or (of and all(each is not None and (each.is_sample or not self._samples) for each in of)):
             self.arities.setdefault(said.stream, set()).add(len(said.values))
 
     def _said(self, said: Sync | Malformed) -> None:

@@ -286,7 +286,8 @@ class ReplayWatch:
         self._activations += said.command == "activate"
         self._brought = str(said.id) if said.command in {"ack", "fail"} and key in self._emitted else ""
         if said.command == "fail":
-            self._fails += 1
+            # Calls before it brought nothing because all was under way: that is no silence behind a fail.
+            self._fails, self._vain, self._last = self._fails + 1, 0, now
             self._again.pop(key, None)
             self._failed_at[key] = now
             if key in self._emitted:
@@ -313,7 +314,7 @@ class ReplayWatch:
                 self._run.outlived += len(late & self._outlived)
             self._vain += 1
             self._look_for_lost(now)
-            if self._vain >= IN_VAIN and self._fails and not self._acks:
+            if self._vain >= IN_VAIN and self._fails and not self._acks and not self._emitted:
                 self._run.stopped = (self._fails, self._emits, now - self._last)
 
     def _had_time(self, key: str, now: float) -> bool:
