@@ -5,6 +5,8 @@ Nothing here raises OSError but `reopen`: what failed is in `failed`, and record
 
 from __future__ import annotations
 
+import errno
+import os
 from collections import deque
 from contextlib import suppress
 from math import inf
@@ -53,6 +55,7 @@ class MessageRing:
         self.lost = 0
         self._header = header
         self._looked = 0.0
+        self._looked_for = 0
         self._most = plan.ring
         self._behind: Conversation | None = behind
         self._events: deque[Event] = deque()
@@ -99,15 +102,19 @@ class MessageRing:
 
     def flush(self, t: float) -> None:
         """See from time to time whether there is room: nothing is written before the end, when nobody can be told."""
-        if t >= self._looked + RETRY:
+        if t >= self._looked + RETRY or self._bytes > 2 * self._looked_for + FLUSH_AT:
             self._looked = t
             self._look()
 
     def _look(self) -> None:
         room = self.path.with_name(f".{self.path.name}.room")
+        self._looked_for = self._bytes
         try:
             with open_afresh(room, buffering=0) as file:
                 file.write(b"\n")
+                there = os.fstatvfs(file.fileno())
+            if there.f_bavail * there.f_frsize < self._bytes + len(self._events) * _LINE:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 (as if it were written)
             self.failed = ""
         except OSError as error:
             self.failed = _why(self.path, error)

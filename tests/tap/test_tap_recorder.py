@@ -312,6 +312,24 @@ def test_a_ring_without_room_is_told_while_there_is_somebody_to_tell(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
+def test_a_ring_is_told_that_there_is_less_room_than_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk on which a byte can be written has no room yet for a megabyte."""
+    told: list[str] = []
+    monkeypatch.setattr(tap_recorder, "say_on_stderr_of", lambda _, text: told.append(text))
+    whole = os.statvfs(tmp_path)
+    little = os.statvfs_result([1 if at == 4 else value for at, value in enumerate(whole)])
+    monkeypatch.setattr(os, "fstatvfs", lambda _: little)
+    recorder = Recorder(TapPlan(command=("component",), folder=tmp_path, ring=100), 4711, STARTED)
+    recorder.take(conversation(TUPLE % 1 + ACK % 1))
+    recorder.flush()
+    assert told == []
+    recorder.take(conversation("@ 1\n" + (TUPLE % 1).replace('"tuple":["', f'"tuple":["{"x" * 1_000_000}'))[-1:])
+    recorder.flush()
+    recorder.end()
+    [line] = told
+    assert line.endswith(".ndjson can't be written: No space left on device")
+
+
 def test_a_folder_that_can_not_be_made_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for ring in (0, 10):
