@@ -41,7 +41,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     conv: str
     profile: Profile
     transcript: str = ""
-    part: int = 1
+    part: Annotated[int, msgspec.Meta(ge=1)] = 1
     storm: str = ""
     argv: tuple[str, ...] = ()
     topology: str = ""

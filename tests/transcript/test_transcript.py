@@ -200,6 +200,15 @@ def test_a_file_that_stops_in_its_header_is_no_conversation(tmp_path: Path) -> N
             read(path)
 
 
+@pytest.mark.parametrize("part", [0, -1])
+def test_a_part_before_the_first_is_none(part: int, tmp_path: Path) -> None:
+    """It would be judged as one that goes on in the middle, and its pid as a message without a command."""
+    path = tmp_path / "t.ndjson"
+    path.write_bytes(written(sample()).replace(b'"conv":', b'"part":%d,"conv":' % part, 1))
+    with pytest.raises(TranscriptError, match=r"`int` >= 1 - at `\$\.part`"):
+        read(path)
+
+
 def test_writing_goes_on_after_a_cut_line(tmp_path: Path) -> None:
     path = tmp_path / "t.ndjson"
     path.write_bytes(written(sample())[:-40])
