@@ -304,6 +304,23 @@ SHOWN = {
         2,
     ),
     "once.cpp": ("cpp", "writes-interleaved", '  prepare(json);\n  put(json + "\\nend\\n");\n', 0),
+    "dedupe.js": (
+        "javascript",
+        "ids-not-unique",
+        "const newId = () => Date.now().toString(36);\nsend({ id: x });\n",
+        1,
+    ),
+    "fresh.js": ("javascript", "ids-not-unique", "send({ id: x });\nfunction newId() {\n  return Date.now();\n}\n", 2),
+    "fresh.py": ("python", "ids-not-unique", "def next_id():\n    return str(time.time())\nid = next_id()\n", 1),
+    "fresh.rb": ("ruby", "ids-not-unique", "emit(id: new_id)\ndef new_id\n  Time.now.to_i.to_s\nend\n", 2),
+    "fresh.php": (
+        "php",
+        "ids-not-unique",
+        "<?php\n['id' => x];\nfunction newId(): string\n{\n  return (string) time();\n}\n",
+        3,
+    ),
+    "fresh.go": ("go", "ids-not-unique", 'm["id"]: x\nfunc newID() string {\n\treturn time.Now().String()\n}\n', 2),
+    "counted.rb": ("ruby", "ids-not-unique", "def new_id\n  @number += 1\nend\nemit(id: new_id)\n", 4),
     "Clicks.java": ("java", "syncs-too-early", "timer.scheduleAtFixedRate(poller, 20, 20, MILLISECONDS);\n", 1),
     "keywords.php": (
         "php",

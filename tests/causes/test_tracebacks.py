@@ -274,6 +274,17 @@ SyntaxError: "undefined" is not valid JSON
 """,
         Place("bolt.rb", 25),
     ),
+    "ruby, several errors of syntax": (
+        """/srv/bolt.rb:51: syntax error, unexpected terminator, expecting literal content
+  in { 'stream' => '__heartbeat' }
+              ^
+/srv/bolt.rb:51: syntax error, unexpected '}', expecting `end'
+...n { 'stream' => '__heartbeat' }
+...                              ^
+/srv/bolt.rb:56: syntax error, unexpected `in', expecting end-of-input
+""",
+        Place("bolt.rb", 51),
+    ),
     "ruby, of two threads": (
         """#<Thread:0x1 /srv/bolt.rb:9 run> terminated with exception (report_on_exception is true):
 /srv/bolt.rb:9:in `f': no (RuntimeError)
