@@ -18,7 +18,7 @@ _WARN = 3
 """The level of a log that warns."""
 _WRONG = re.compile(
     r"error|exception|fail|invalid|traceback|unable|can(?:no|')t|could ?n[o']t|missing|unexpected|undefined|unknown"
-    r"|wrong|skip|dropp|ignor|discard|refus|reject|no such|not (?:a|an|found|valid)\b",
+    r"|wrong|skip|dropp|ignor|discard|refus|reject|no such|not (?:a|an|found|valid)\b|deadline exceeded|timed out",
     re.IGNORECASE,
 )
 

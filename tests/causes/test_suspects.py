@@ -320,6 +320,8 @@ SHOWN = {
         3,
     ),
     "fresh.go": ("go", "ids-not-unique", 'm["id"]: x\nfunc newID() string {\n\treturn time.Now().String()\n}\n', 2),
+    "nouns.rb": ("ruby", "tuple-overwritten", "while (message = read)\n  pool.post { ack(message['id']) }\nend\n", 1),
+    "words.tcl": ("tcl", "text-as-list", "set n 0\nforeach word [lindex [dict get $m tuple] 0] { incr n }\n", 2),
     "counted.rb": ("ruby", "ids-not-unique", "def new_id\n  @number += 1\nend\nemit(id: new_id)\n", 4),
     "Clicks.java": ("java", "syncs-too-early", "timer.scheduleAtFixedRate(poller, 20, 20, MILLISECONDS);\n", 1),
     "keywords.php": (
