@@ -102,16 +102,16 @@ def many(command: str, times: int, then: str = "") -> str:
     return "\n".join([*rounds, *([] if then == "goes on" else vain)])
 
 
-NEXT = '> {"command":"next"}'
-OPEN = f'{NEXT}\n< {{"command":"emit","id":"open","tuple":["x"]}}'
+CALL = '> {"command":"next"}'
+OPEN = f'{CALL}\n< {{"command":"emit","id":"open","tuple":["x"]}}'
 """One that is not settled: a spout may well wait for it."""
 
 
 def waited() -> str:
     """Tuples that fail all together, behind many calls that brought nothing, for all were under way."""
-    emits = [f'{NEXT}\n< {{"command":"emit","id":"m{n}","tuple":[{n}]}}' for n in range(20)]
-    vain = [f"@ {n + 1}\n{NEXT}" for n in range(20)]
-    return "\n".join([*emits, *vain, *(f'> {{"command":"fail","id":"m{n}"}}' for n in range(20)), NEXT])
+    emits = [f'{CALL}\n< {{"command":"emit","id":"m{n}","tuple":[{n}]}}' for n in range(20)]
+    pauses = [f"@ {n + 1}\n{CALL}" for n in range(20)]
+    return "\n".join([*emits, *pauses, *(f'> {{"command":"fail","id":"m{n}"}}' for n in range(20)), CALL])
 
 
 @pytest.mark.parametrize(
