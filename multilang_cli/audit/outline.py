@@ -54,12 +54,13 @@ class Head(NamedTuple):
 
 
 class PartEnd(NamedTuple):
-    """A line that closes a part, and its place."""
+    """A line that closes a part, and its place; `counted`: the events that it tells of."""
 
     file: str
     split: int
     nth: int
     conv: str
+    counted: int
 
 
 class Piece(NamedTuple):
@@ -78,13 +79,14 @@ class Piece(NamedTuple):
 class Outline(NamedTuple):
     """`before`: the lines of a file before each piece of it; `pieces`: by file and id, in the order of lines.
 
-    `closed`: keys and parts that were closed. `lines`, `told`: by file, all its lines, and its headers and ends that
-    count. `began`: of each conversation, by its key, the topology and when it began.
+    `closed`: by key and part that was closed, the events that its end tells of. `lines`, `told`: by file, all its
+    lines, and its headers and ends that count. `began`: of each conversation, by its key, the topology and when it
+    began.
     """
 
     before: dict[tuple[str, int], int]
     pieces: dict[str, dict[str, list[Piece]]]
-    closed: frozenset[tuple[str, int]]
+    closed: dict[tuple[str, int], int]
     lines: dict[str, int]
     told: dict[str, tuple[int, int]]
     began: dict[str, tuple[str, float | None]]
@@ -111,7 +113,7 @@ def outline(sizes: Iterable[Size], heads: Iterable[Head], ends: Iterable[PartEnd
     for by_conv in pieces.values():
         for each in by_conv.values():
             each.sort()
-    closed = []
+    closed = {}
     told = {
         file: (sum(not (piece.copy or piece.goes_on) for each in of.values() for piece in each), 0)
         for file, of in pieces.items()
@@ -121,8 +123,8 @@ def outline(sizes: Iterable[Size], heads: Iterable[Head], ends: Iterable[PartEnd
         if found is not None and not found.copy:
             headers, ended = told[end.file]
             told[end.file] = headers, ended + 1
-            closed.append((found.key, found.part))
-    return Outline(before, pieces, frozenset(closed), lines, told, began)
+            closed[found.key, found.part] = end.counted
+    return Outline(before, pieces, closed, lines, told, began)
 
 
 def _counted(sizes: Iterable[Size]) -> tuple[dict[tuple[str, int], int], dict[str, int]]:

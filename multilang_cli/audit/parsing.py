@@ -110,9 +110,10 @@ class HeaderRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndRow(msgspec.Struct, frozen=True):
-    """A part was closed: nothing of it was lost."""
+    """A part was closed. `counted`: events that it tells of; where fewer are there, the last were lost on their way."""
 
     conv: str
+    counted: int
 
 
 class Quarantined(msgspec.Struct, frozen=True):
@@ -130,7 +131,7 @@ def parse(line: bytes) -> EventRow | HeaderRow | EndRow | Quarantined:
         if found.transcript is not None:
             return _header(line, found.transcript)
         if found.end is not None:
-            return EndRow(found.conv)
+            return EndRow(found.conv, sum(found.end.events.values()))
         return _event(found)
     except _BAD as error:
         return Quarantined(f"it can't be read: {str(error)[:SHOWN_OF_REASON]}")

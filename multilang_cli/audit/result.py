@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli import __version__
 from multilang_cli.audit.tables import FINDINGS, OUTLOOKS
+from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import conclude
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pyspark.sql import DataFrame, Row
 
@@ -103,7 +104,7 @@ def _none_lost(answer: AuditAnswer, folder: str) -> SubjectResult:
 def _accounted(known: StoredTables, folder: str) -> SubjectResult:
     """Check that there was a line at all, and that every line of every file went somewhere."""
     found = known.lines
-    title = "Every line is accounted for"
+    title = "Every line that was read went into a table"
     if found.lines != found.told:
         why = f"of {found.lines} lines only {found.told} went into a table of {folder}: a fault of mlcheck's own"
         return SubjectResult(id="audit.lines", title=title, kind="run", verdict="error", reason=why)
@@ -138,13 +139,39 @@ def notes_of(known: StoredTables, limits: Mapping[str, int]) -> Iterator[str]:
     if len(versions) > 1:
         yield f"the recordings are of several Storm versions: {', '.join(map(_shown, sorted(versions)))}"
     if opened := sum(not part.closed for part in parts):
-        yield f"{opened} parts of conversations were not closed: what came last in them may be missing"
+        parts_ = "1 part of a conversation was" if opened == 1 else f"{opened} parts of conversations were"
+        yield f"{parts_} not closed, or lost what came last on its way"
+    yield from _missing(known.facts)
     if "max_must" not in limits:
         yield from _breaches(known)
     fates = known.few(OUTLOOKS, "version", "seq", of={"fate": ("unknown",)})
     for version in sorted({version for version, seq in fates if seq is None}):
         yield f"Storm {_shown(version)!r} is not known here, so its conversations are not judged; give --storm"
     yield from _together(known.facts)
+
+
+def _missing(facts: AuditFacts) -> Iterator[str]:
+    """Notes on what the recordings lack, by their own numbers: what became of tuples there may not be known."""
+    lacking = {
+        conv for conv, parts in facts.parts.items() if [each.part for each in parts] != [*range(1, len(parts) + 1)]
+    }
+    if lacking:
+        yield f"{len(lacking)} conversations lack a part: {_some(lacking)}"
+    missing = {conv: span.missing for conv, span in facts.spans.items() if span.missing and conv not in lacking}
+    if missing:
+        events = counted(sum(missing.values()), "event")
+        are = "is" if sum(missing.values()) == 1 else "are"
+        yield f"{events} {are} missing by number, of {_some(missing)}: what became of a tuple there may not be known"
+    told = {conv for conv, span in facts.spans.items() if span.gap is not None}
+    if told:
+        yield f"the recorder says that something is missing of {_some(told)}"
+
+
+def _some(names: Iterable[str]) -> str:
+    """The first of the names, and how many more there are."""
+    first, *more = sorted(names)
+    shown = ", ".join(map(_shown, [first, *more[: MOST_NAMED - 1]]))
+    return f"{shown} and {len(more) - MOST_NAMED + 1} more" if len(more) >= MOST_NAMED else shown
 
 
 def _breaches(known: StoredTables) -> Iterator[str]:

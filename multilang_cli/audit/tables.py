@@ -33,7 +33,8 @@ CONVERSATIONS = Table(
         TableColumn("topology", "string", "the topology's name; empty if nobody said"),
         TableColumn("started", "double", "wall-clock time of t = 0, seconds since 1970; null if nobody said"),
         TableColumn("timeout", "double", "the topology's message timeout, seconds"),
-        TableColumn("closed", "boolean", "true if the part was closed: nothing of it was lost"),
+        TableColumn("closed", "boolean", "true if the part has its end"),
+        TableColumn("counted", "bigint", "events that its end tells of; null if it has none"),
         TableColumn("header", "binary", "the whole line, as it was written"),
     ),
 )

@@ -23,7 +23,7 @@ def test_a_line_is_of_the_part_that_began_last_in_its_file() -> None:
 
 
 def test_a_header_that_was_shipped_twice_begins_no_second_copy() -> None:
-    known = outline(SIZES, [head("a", 1, "x"), head("a", 2, "x"), head("a", 9, "x")], [PartEnd("a", 900, 5, "x")])
+    known = outline(SIZES, [head("a", 1, "x"), head("a", 2, "x"), head("a", 9, "x")], [PartEnd("a", 900, 5, "x", 7)])
     finder = Finder(known.pieces["a"])
     copy = "a second copy of part 1 of 'x'; the one that counts stands in a"
     assert [finder.at("x", line) for line in (1, 2, 3, 9, 10)] == [
@@ -43,14 +43,14 @@ def test_a_recording_that_stands_twice_in_a_long_file_counts_once() -> None:
 
 
 def test_of_copies_the_longest_file_counts() -> None:
-    ends = [PartEnd("b", 0, 10, "x"), PartEnd("a", 900, 5, "x"), PartEnd("c", 0, 8, "nobody")]
+    ends = [PartEnd("b", 0, 10, "x", 7), PartEnd("a", 900, 5, "x", 7), PartEnd("c", 0, 8, "nobody", 7)]
     known = outline(SIZES, [head("b", 1, "x"), head("a", 1, "x"), head("c", 1, "x")], ends)
     assert [known.pieces[file]["x"][0].copy for file in "abc"] == [
         "",
         "a second copy of part 1 of 'x'; the one that counts stands in a",
         "a second copy of part 1 of 'x'; the one that counts stands in a",
     ]
-    assert known.closed == {("x", 1)}
+    assert known.closed == {("x", 1): 7}
     assert known.told == {"a": (1, 1), "b": (0, 0), "c": (0, 0)}
 
 
@@ -62,13 +62,13 @@ def test_recordings_of_one_id_are_numbered_as_they_began() -> None:
         head("a", 1, "x", started=1_767_600_000.0),
         head("c", 1, "x", 2, started=later),
     ]
-    known = outline(SIZES, heads, [PartEnd("c", 0, 8, "x")])
+    known = outline(SIZES, heads, [PartEnd("c", 0, 8, "x", 7)])
     assert {file: known.pieces[file]["x"][0][1:3] for file in "abc"} == {
         "a": ("x", 1),
         "b": ("x#2", 1),
         "c": ("x#2", 2),
     }
-    assert known.closed == {("x#2", 2)}
+    assert known.closed == {("x#2", 2): 7}
 
 
 def test_a_line_that_stands_twice_is_found_among_those_before_it() -> None:

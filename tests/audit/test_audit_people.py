@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from multilang_cli.audit.clocks import Passage, compared
-from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, Span
+from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, Span, told_facts
 from multilang_cli.audit.stages.people import Person, doubled, lives, people, run_ends, torn_tasks
 
 
@@ -69,6 +69,26 @@ def test_a_recording_that_lacks_something_has_a_gap(
     [known] = people(AuditFacts({"c": [part]}, {"c": span}, {}))
     assert span.gap_at == behind
     assert known.gap is (behind is not None or (not closed and over is None))
+
+
+@pytest.mark.parametrize(
+    ("counted", "number", "most", "parts", "closed"),
+    [
+        (9, 9, 8, 1, True),
+        (9, 7, 6, 1, False),
+        # The numbers tell what is missing amid the others.
+        (9, 7, 8, 1, True),
+        (None, 7, 6, 1, True),
+        # Another part is not there: nobody knows how many events it had.
+        (9, 7, 6, 2, True),
+    ],
+)
+def test_a_part_that_has_fewer_events_than_its_end_tells_is_not_closed(
+    counted: int | None, number: int, most: int, parts: int, *, closed: bool
+) -> None:
+    part = ("c", parts, "f", "2.8.3", "bolt", "b", 3, "w", "h", "t", 0.0, 30.0, True, counted)
+    span = ("f", "c", number, 1.0, 0.0, 1.0, False, None, None, None, 0, most, None, 0)
+    assert told_facts([part], [span]).parts["c"][-1].closed is closed
 
 
 def test_a_task_is_torn_where_any_of_its_lives_lacks_something() -> None:

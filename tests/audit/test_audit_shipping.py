@@ -8,6 +8,7 @@ import pytest
 
 from multilang_cli.audit import inputs, pipeline
 from multilang_cli.audit.outline import AGAIN
+from multilang_cli.audit.result import notes_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
 from tests import shipping
@@ -37,6 +38,8 @@ def test_the_audit_says_what_lint_says_however_logs_were_shipped(spark: SparkSes
             assert {rule for rule, _ in found[subject.id]} <= {"ack-twice"}, subject.id
     counts = {row.conv: row["count"] for row in known["events"].groupBy("conv").count().collect()}
     assert counts == {name: shipping.LINES - (name == "missing") for name in ships}
+    [lost] = [note for note in notes_of(known, {}) if "missing by number" in note]
+    assert lost == "1 event is missing by number, of missing: what became of a tuple there may not be known"
     rows = [(row.file.rpartition("/")[2].removesuffix(".ndjson"), row.reason) for row in known["quarantine"].collect()]
     assert all(reason.startswith(AGAIN) for name, reason in rows if name in MANY_AGAIN)
     reasons = {name: reason for name, reason in rows if name not in MANY_AGAIN}

@@ -51,7 +51,7 @@ def test_a_job_that_spark_submit_starts(tmp_path: Path) -> None:
     assert "Could not parse Master URL: 'local[many]'" in wrong.stdout
     ran = submitted(tmp_path, "local[2]")
     assert ran.returncode == 0, ran.stdout
-    assert "pass  Every line is accounted for" in ran.stdout
+    assert "pass  Every line that was read went into a table" in ran.stdout
     assert "1 file; starting Spark: by spark-submit" in ran.stdout
     assert _settings(tmp_path) == SETTINGS | {"spark.sql.session.timeZone": "UTC"}
     assert sorted(path.name for path in (tmp_path / "out" / "_manifest").glob("*.json")) == ["000001.json"]

@@ -50,7 +50,7 @@ _OUTLINED_SCHEMA = arrow_schema(_OUTLINED)
 _EVENTS_SCHEMA = arrow_schema(EVENTS.columns)
 _CONVERSATIONS_SCHEMA = arrow_schema(CONVERSATIONS.columns)
 _QUARANTINE_SCHEMA = arrow_schema(QUARANTINE.columns)
-OF_OUTLINE = ("what", *Head._fields)
+OF_OUTLINE = ("what", *Head._fields, "counted")
 SHOWN_OF_LINE = 200
 TOGETHER = 512
 """Lines that are read together, at most: what is made of more does not stay in the caches."""
@@ -91,7 +91,8 @@ def outline_of(rows: Iterable[Sequence[Any]]) -> Outline:
     for what, *row in rows:
         found[what].append(row)
     sizes = [Size(*row[:3]) for row in found["size"]]
-    return outline(sizes, (Head(*row) for row in found["header"]), (PartEnd(*row[:4]) for row in found["end"]))
+    ends = (PartEnd(file, split, nth, conv, row[-1]) for row in found["end"] for file, split, nth, conv in [row[:4]])
+    return outline(sizes, (Head(*row[:-1]) for row in found["header"]), ends)
 
 
 def conversations(rows: DataFrame, known: Outline) -> DataFrame:
@@ -220,7 +221,7 @@ def _told(text: bytes) -> dict[str, Any]:
         case parsing.HeaderRow() as said:
             return {"what": "header", "header": text} | {name: getattr(said, name) for name in said.__struct_fields__}
         case parsing.EndRow() as said:
-            return {"what": "end", "conv": said.conv}
+            return {"what": "end", "conv": said.conv, "counted": said.counted}
     return {}
 
 
@@ -232,8 +233,9 @@ def _conversation_batches(batches: Iterable[pa.RecordBatch], known: Any) -> Iter
             line = of.before[row["file"], row["split"]] + row["nth"]
             piece = Finder(of.pieces[row["file"]]).at(row["conv"], line)
             if piece is not None and not piece.copy:
-                closed = (piece.key, piece.part) in of.closed
-                found.append({**row, "conv": piece.key, "file": named(row["file"]), "line": line, "closed": closed})
+                counted = of.closed.get((piece.key, piece.part))
+                own = {"conv": piece.key, "file": named(row["file"]), "line": line}
+                found.append({**row, **own, "counted": counted, "closed": counted is not None})
         yield batch_of(found, _CONVERSATIONS_SCHEMA)
 
 

@@ -57,7 +57,10 @@ _ENDS = (
 
 
 class HeardPart(NamedTuple):
-    """A row of the table conversations, less its header."""
+    """A row of the table conversations, less its header. `closed`: it has its end, and no fewer events than that tells.
+
+    `counted`: the events that its end tells of.
+    """
 
     conv: str
     part: int
@@ -72,6 +75,7 @@ class HeardPart(NamedTuple):
     started: float | None
     timeout: float
     closed: bool
+    counted: int | None = None
 
 
 class Span(NamedTuple):
@@ -188,7 +192,17 @@ def told_facts(parts: Iterable[Sequence[Any]], spans: Iterable[Sequence[Any]]) -
         span = Span(*numbers)
         found[conv] = found[conv].beside(span) if conv in found else span
         counts[file] = counts.get(file, 0) + span.number
+    for conv, of in heard.items():
+        if conv in found and _lacks_its_last(of, found[conv]):
+            of[-1] = of[-1]._replace(closed=False)
     return AuditFacts(heard, found, counts)
+
+
+def _lacks_its_last(parts: Sequence[HeardPart], span: Span) -> bool:
+    """True if the ends of the parts, which are all there, tell of more events than there are and miss by number."""
+    counted = [part.counted for part in parts if part.counted is not None]
+    whole = [part.part for part in parts] == [*range(1, len(counted) + 1)]
+    return whole and sum(counted) > span.number + span.missing
 
 
 def spans_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

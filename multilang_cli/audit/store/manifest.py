@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from multilang_cli.audit.columns import TableColumn
     from multilang_cli.transcript.given import GivenSecrets
 
-SCHEMA = 3
+SCHEMA = 4
 """The version of the tables. One more when a column is added, changed or removed."""
 FOLDER = "_manifest"
 KEPT_MANIFESTS = 2
