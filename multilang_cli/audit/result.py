@@ -139,8 +139,8 @@ def notes_of(known: StoredTables, limits: Mapping[str, int]) -> Iterator[str]:
     if len(versions) > 1:
         yield f"the recordings are of several Storm versions: {', '.join(map(_shown, sorted(versions)))}"
     if opened := sum(not part.closed for part in parts):
-        parts_ = "1 part of a conversation was" if opened == 1 else f"{opened} parts of conversations were"
-        yield f"{parts_} not closed, or lost what came last on its way"
+        told = "1 part of a conversation was" if opened == 1 else f"{opened} parts of conversations were"
+        yield f"{told} not closed, or lost what came last on its way"
     yield from _missing(known.facts)
     if "max_must" not in limits:
         yield from _breaches(known)
@@ -156,15 +156,16 @@ def _missing(facts: AuditFacts) -> Iterator[str]:
         conv for conv, parts in facts.parts.items() if [each.part for each in parts] != [*range(1, len(parts) + 1)]
     }
     if lacking:
-        yield f"{len(lacking)} conversations lack a part: {_some(lacking)}"
+        told = "1 conversation lacks" if len(lacking) == 1 else f"{len(lacking)} conversations lack"
+        yield f"{told} a part: {_some(lacking)}"
     missing = {conv: span.missing for conv, span in facts.spans.items() if span.missing and conv not in lacking}
     if missing:
         events = counted(sum(missing.values()), "event")
         are = "is" if sum(missing.values()) == 1 else "are"
         yield f"{events} {are} missing by number, of {_some(missing)}: what became of a tuple there may not be known"
-    told = {conv for conv, span in facts.spans.items() if span.gap is not None}
-    if told:
-        yield f"the recorder says that something is missing of {_some(told)}"
+    declared = {conv for conv, span in facts.spans.items() if span.gap is not None}
+    if declared:
+        yield f"the recorder says that something is missing of {_some(declared)}"
 
 
 def _some(names: Iterable[str]) -> str:

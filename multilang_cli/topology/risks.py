@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.protocol.judge.unasked_syncs import LEAST_UNASKED, WaitingHeartbeats, is_after_each
 from multilang_cli.protocol.words.messages import TICK_FREQUENCY
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.topology.ackers import ackers_tick
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from multilang_cli.topology.tasks import Layout
 
 _RESOURCES = "topology.component."
-SYNCS_ANYWAY = 3
-"""Syncs that no heartbeat asked for, and heartbeats, by which it is told how a bolt syncs."""
 
 
 class Risk(msgspec.Struct, frozen=True):
@@ -179,7 +178,7 @@ class _Did(msgspec.Struct):
     """
 
     kind: str = "bolt"
-    waiting: dict[int, int] = {}
+    waiting: dict[int, WaitingHeartbeats] = {}
     beats: int = 0
     syncs: int = 0
     unasked: int = 0
@@ -220,7 +219,7 @@ class RiskScan:
         known = self._topology.components.get(event.component)
         self._component[event.task] = event.component
         did = self._did.setdefault(event.component, _Did(known.kind if known else "bolt"))
-        did.waiting[event.task] = 0
+        did.waiting[event.task] = WaitingHeartbeats()
         did.lives += 1
 
     def _emitted(self, event: Emitted) -> None:
@@ -243,19 +242,15 @@ class RiskScan:
             self._did[holder].lost += 1
 
     def _beat(self, event: Beat) -> None:
-        """A sync does not say what it answers: where no heartbeat waits, it was not asked for."""
         did = self._did.get(self._component.get(event.task, ""))
         if did is None or event.what == "missed":
             return
         if event.what == "sent":
             did.beats += 1
-            did.waiting[event.task] += 1
+            did.waiting[event.task].sent()
             return
         did.syncs += 1
-        if did.waiting[event.task]:
-            did.waiting[event.task] -= 1
-        else:
-            did.unasked += 1
+        did.unasked += did.waiting[event.task].synced()
 
     def risks(self) -> list[Risk]:
         """The history is over: what is not guaranteed."""
@@ -280,18 +275,18 @@ def _from_activity(name: str, did: _Did) -> Iterator[Risk]:
     if open_ := did.got - did.settled - did.lost:
         told = f"{open_:,} of {did.got:,} tuples given to {name} were never acked or failed"
         yield Risk("unsettled", name, f"{told}: what waits for them times out.")
-    if did.unasked >= SYNCS_ANYWAY:
+    if did.unasked >= LEAST_UNASKED:
         yield Risk("syncs-unasked", name, f"{name} {_syncs(did)}")
 
 
 def _syncs(did: _Did) -> str:
     """Words for syncs that were not asked for: before Storm 0.7.1 one was due after each tuple."""
     so_many = f"{did.unasked:,} syncs that no heartbeat asked for"
-    if not 10 * did.unasked >= 9 * did.settled > 0:
+    if not is_after_each(did.unasked, did.settled):
         return f"sends {so_many}: Storm needs none, and takes any for a heartbeat's answer."
     after_each = f"syncs after each tuple, as bolts did before Storm 0.7.1 ({so_many}): Storm needs none, and"
     # Who answers heartbeats as well has more syncs than tuples, unless a death cut them off.
-    if did.syncs == did.settled and did.beats >= SYNCS_ANYWAY and did.lives == len(did.waiting):
+    if did.syncs == did.settled and did.beats >= LEAST_UNASKED and did.lives == len(did.waiting):
         none = f"no other sync came for {did.beats:,} heartbeats, so the worker dies of it once it has no tuples."
         return f"{after_each} {none}"
     return f"{after_each} takes any for a heartbeat's answer."

@@ -640,3 +640,14 @@ def test_what_stands_beside_a_cause_has_two_lines_where_there_is_room() -> None:
     first = next(number for number, line in enumerate(shown) if line.startswith("  Note    it emitted none"))
     assert shown[first + 1].startswith(" " * 10 + "that failed")
     assert shown[first + 1].endswith(" ...")
+
+
+@pytest.mark.parametrize(
+    ("fates", "told"), [("dies dies", "0.9.3 and newer: "), ("survives dies", "2.8.3: ")], ids=["all", "some"]
+)
+def test_since_when_it_is_so_is_told_where_all_versions_do_the_same(fates: str, told: str) -> None:
+    by_version: dict[str, Fate] = dict(zip(("2.5.0", "2.8.3"), fates.split(), strict=True))  # type: ignore[arg-type]
+    found = Finding(rule="ack-twice", level="must", seq=3, offset=0, message="m", fates=by_version)
+    cause = msgspec.structs.replace(DEATH, since="0.9.3")
+    text = as_text(lambda console: render_screen(result(with_cause(cause, findings=(found,))), console))
+    assert f"  Storm   {told}the worker dies" in text

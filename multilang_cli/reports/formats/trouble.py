@@ -265,8 +265,9 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: Room) -> 
     if own is None:
         return
     alike = {version for group in groups if group.fate == own.fate for version in group.versions}
-    since = f"{trouble.cause.since} and newer" if trouble.cause.since else ""
-    versions = since or _span(alike, [*reversed(finding.fates)])
+    versions = _span(alike, [*reversed(finding.fates)])
+    if trouble.cause.since and len(alike) == len(finding.fates):
+        versions = f"{trouble.cause.since} and newer"
     does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
     if own.fate == "survives" and trouble.verdict == "fail":
         does = "goes on; a failure all the same, for the protocol forbids it"

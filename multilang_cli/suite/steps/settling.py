@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from multilang_cli.protocol.judge.life_rules import NEVER_SETTLED
+from multilang_cli.protocol.judge.unasked_syncs import WaitingHeartbeats, is_after_each
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, Sync, TupleMsg
@@ -85,8 +86,6 @@ AMPLE = 2
 """Times as long as any tuple took, one is waited for at least: a slow bolt forgets nothing."""
 SETTLES_ONE_OF = 10
 """One of so many tuples is settled at least by a bolt that settles what it is fed, of `NEVER_SETTLED` and more."""
-SYNCS_ANYWAY = 3
-"""Syncs that no heartbeat asked for, by which it is told how a bolt syncs."""
 RESTS = 0.2
 """Seconds without a settle, and then a heartbeat: what comes at once behind that came by it."""
 AT_ONCE = 0.1
@@ -129,7 +128,8 @@ class FedTuples:
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self.open: dict[str, Fed] = {}
         self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
-        self.unasked = self._beats = 0
+        self.unasked = 0
+        self._beats = WaitingHeartbeats()
         self.starved = self.died = False
         self.slowest, self.quickest = 0.0, inf
         self.scant: tuple[int, int] | None = None
@@ -192,7 +192,7 @@ class FedTuples:
     def _fed(self, message: TupleMsg, t: float) -> None:
         if message.is_heartbeat:
             self._beat = t
-            self._beats += 1
+            self._beats.sent()
         elif message.comp != SYSTEM_COMPONENT:
             self.fed += 1
             self._began = t if self._began is None else self._began
@@ -216,8 +216,7 @@ class FedTuples:
         if isinstance(said, Malformed):
             self.anchored += sum(isinstance(meant, Emit) and bool(meant.anchors) for meant in said.salvage)
             return
-        self.unasked += not self._beats and self.fed > 0
-        self._beats -= self._beats > 0
+        self.unasked += self._beats.synced() and self.fed > 0
 
     def _look_for_mixed(self, said: Emit, values: list[Any]) -> None:
         """See whether an emit for one sample, or several that are equal, has a text that is another's alone."""
@@ -385,7 +384,7 @@ class Settling:
             yield UNANCHORED
         if self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles:
             yield AT_HEARTBEATS
-        if self.unasked >= SYNCS_ANYWAY and 10 * self.unasked >= 9 * self.settled > 0:
+        if is_after_each(self.unasked, self.settled):
             yield SYNCS_EACH
 
     def judged(self, component: Component) -> Judgement | None:
