@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from multilang_cli.audit.clocks import Passage, compared
+from multilang_cli.audit.result import _missing
 from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, Span, told_facts
 from multilang_cli.audit.stages.people import Person, doubled, lives, people, run_ends, torn_tasks
 
@@ -89,6 +90,24 @@ def test_a_part_that_has_fewer_events_than_its_end_tells_is_not_closed(
     part = ("c", parts, "f", "2.8.3", "bolt", "b", 3, "w", "h", "t", 0.0, 30.0, True, counted)
     span = ("f", "c", number, 1.0, 0.0, 1.0, False, None, None, None, 0, most, None, 0)
     assert told_facts([part], [span]).parts["c"][-1].closed is closed
+
+
+@pytest.mark.parametrize(
+    ("parts", "number", "gap", "told"),
+    [
+        ([1], 9, None, []),
+        ([1], 8, None, ["1 event is missing by number, of c: what became of a tuple there may not be known"]),
+        ([1], 5, None, ["4 events are missing by number, of c: what became of a tuple there may not be known"]),
+        # What a part that is not there had is no event amid others.
+        ([2], 5, None, ["1 conversation lacks a part: c"]),
+        ([1, 3], 5, None, ["1 conversation lacks a part: c"]),
+        ([1], 9, 3, ["the recorder says that something is missing of c"]),
+    ],
+)
+def test_a_result_says_what_recordings_lack(parts: list[int], number: int, gap: int | None, told: list[str]) -> None:
+    heard = [HeardPart("c", part, "f", "2.8.3", "bolt", "b", 3, "w", "h", "t", 0.0, 30.0, True) for part in parts]
+    span = Span(number, 1.0, 0.0, 1.0, False, None, None, gap, 0, 8, None, 0)
+    assert [*_missing(AuditFacts({"c": heard}, {"c": span}, {}))] == told
 
 
 def test_a_task_is_torn_where_any_of_its_lives_lacks_something() -> None:
