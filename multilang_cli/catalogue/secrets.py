@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Where = Literal["settings", "text"]
-_COMMON = ("pass", "auth", "pw", "$", "@", "?", "&", "webhook", "_", "-", ":", ".")
+_COMMON = ("(", "pass", "auth", "pw", "login", "token", "key", "cookie", "webhook", "</", *"{$@?&_-:.")
 """What several hints have in common, the rarest in texts first."""
 
 
