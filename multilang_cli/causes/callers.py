@@ -23,6 +23,8 @@ _DEFINES = re.compile(
     re.VERBOSE,
 )
 _ENDS = re.compile(r"\s*(?:\}[);,]*|end)\s*$")
+_BRANCHES = re.compile(r"\s*(?:\}\s*)?(?:el\w+|case|when|default)\b|\s*[\w\"'|*]+\s*(?:=>|->|\))")
+"""A line that begins one branch of a choice."""
 _SENDS = r"send|write|say|put|out|tell|reply|give|respond|answer|deliver|transmit|publish|forward"
 """Words in the names of functions that write any message."""
 _WRITTEN = "emit|ack|log"
@@ -63,8 +65,29 @@ def callers_of(
     naming = [call for call in calls if stream and re.search(rf"""["'`:]{re.escape(stream)}\b""", call.code)]
     found = naming or calls
     if len(found) > MOST_CALLERS and within:
-        found = [call for call in found if _is_of(function_around(sources[call.file], call.line - 1)[0], within)]
+        of_it = [call for call in found if _is_of(function_around(sources[call.file], call.line - 1)[0], within)]
+        found = of_it or [call for call in found if _is_run_for(within, sources[call.file], call.line - 1)]
     return found if len(found) <= MOST_CALLERS else []
+
+
+def _is_run_for(command: str, lines: Sequence[str], at: int) -> bool:
+    """True if a line stands in the branch of a choice that looks for a command, or behind that choice, for all."""
+    _, begin, _ = function_around(lines, at)
+    deep = indent_of(lines[at])
+    for number in range(at, begin - 1, -1):
+        line = lines[number]
+        if any(re.search(pattern, line) for pattern in looks_for(command)):
+            behind = indent_of(line) >= deep and not _BRANCHES.match(lines[at])
+            return number == at or behind or at < end_of_block(lines, number)
+    return False
+
+
+def looks_for(command: str) -> tuple[str, str]:
+    """Patterns of lines that look for a command by its name: branches of a choice among several, and any."""
+    return (
+        rf"^\s*(?:case|when)\s.{{0,40}}[\"'`:]{command}\b|^\s*(?:\w+\()?\"{command}\"\)*\s*(?:\||=>)",
+        rf"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{command}\b(?!\W{{0,3}}\])",
+    )
 
 
 def caller_of(frames: Sequence[Place], sources: Mapping[str, Sequence[str]]) -> Place | None:

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from multilang_cli.causes.callers import end_of_block, end_of_block_around, indent_of, name_in
+from multilang_cli.causes.callers import end_of_block, end_of_block_around, indent_of, looks_for, name_in
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.origin import COMMENT, only_line_with
 
@@ -51,14 +51,6 @@ _CALLS_DEEP = 3
 
 def _writes(answer: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{answer})|(?:send|write|say|reply)_?{answer}", re.IGNORECASE)
-
-
-def looks_for(command: str) -> tuple[str, str]:
-    """Patterns of lines that look for a command by its name: branches of a choice among several, and any."""
-    return (
-        rf"^\s*(?:case|when)\s.{{0,40}}[\"'`:]{command}\b|^\s*(?:\w+\()?\"{command}\"\)*\s*(?:\||=>)",
-        rf"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{command}\b(?!\W{{0,3}}\])",
-    )
 
 
 def early_exit(handler: Place, answer: str, sources: Mapping[str, Sequence[str]]) -> Place | None:

@@ -144,8 +144,9 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
     ``diagnosis.WORDS``. `by_source`: its line is the one that `suspects` find, whatever an exception names.
     `in_adapter`: that line may stand in an adapter that was copied beside the component.
-    `by_place`: in one place of the source it is one trouble, whatever its exceptions
-    say. `by_chance`: it shows in some runs and not in others, or with many tuples under way, whatever the case.
+    `by_place`: in one place of the source it is one trouble, whatever its exceptions say. `of_child`: its line is the
+    one that names the program that it waits for. `by_chance`: it shows in some runs and not in others, or with many
+    tuples under way, whatever the case.
     `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
     `suspects`: patterns of lines that do such things, by language, the surest first. `given_back`: what it waits for,
     which a way out of a function may keep.
@@ -165,6 +166,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     by_source: bool = False
     in_adapter: bool = False
     by_chance: bool = False
+    of_child: bool = False
     suspects: dict[str, tuple[str, ...]] = {}
     given_back: GivenBack | None = None
     example: Example

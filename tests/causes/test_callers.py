@@ -157,6 +157,31 @@ def test_of_many_callers_those_of_the_command_are_told(within: str, expected: li
     assert [place.line for place in found] == expected
 
 
+CHOICES = """while True:
+    m = read()
+    if m["command"] == "next":
+        feed()
+        sync()
+    elif m["command"] == "ack":
+        if m["id"] in pending:
+            sync()
+    elif m["command"] == "fail": sync()
+    else:
+        sync()
+    sync()
+def sync():
+    send({"command": "sync"})
+"""
+
+
+@pytest.mark.parametrize(
+    ("within", "expected"), [("", []), ("next", [5, 12]), ("ack", [8, 12]), ("fail", [9, 12]), ("activate", [])]
+)
+def test_of_many_callers_those_in_the_branch_of_the_command_are_told(within: str, expected: list[int]) -> None:
+    found = callers_of(Place("bolt.py", 14), "sync", {"bolt.py": CHOICES.splitlines()}, "python", within=within)
+    assert [place.line for place in found] == expected
+
+
 ENCODES = """def send(message):
     text = json.dumps(message)
 def emit(values, anchor):

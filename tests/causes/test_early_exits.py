@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, keeping_exit, looks_for, unflushed
+from multilang_cli.causes.callers import looks_for
+from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, keeping_exit, unflushed
 from multilang_cli.causes.model import GivenBack, Place
 
 GO = """func next() {

@@ -242,7 +242,15 @@ def test_a_helper_that_is_given_the_command_is_called_where_it_is_named(
     assert [cause.suspect and cause.suspect.line for cause in subject.causes] == [line]
 
 
+FALLS = (
+    "switch (m.command) {{\n  case 'next':\n    feed();\n    sync();\n    break;\n"
+    "  case 'ack':\n    forget(m.id);\n    sync();\n{}  case 'fail':\n    sync();\n    break;\n}}\n"
+)
 SHOWN = {
+    "falls.js": ("javascript", "one-sync-too-many", FALLS.format(""), 6),
+    "falls.java": ("java", "one-sync-too-many", FALLS.format("    log(m);\n"), 6),
+    "breaks.js": ("javascript", "one-sync-too-many", FALLS.format("    break;\n"), 0),
+    "leaves.js": ("javascript", "one-sync-too-many", FALLS.format("    return;\n"), 0),
     "convert.js": (
         "javascript",
         "forgets-tuples",

@@ -61,6 +61,19 @@ def test_what_it_does_is_known_by_its_words(doing: str, at_stdin: bool, stopped:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "program"),
+    [
+        ("is asleep (nanosleep): it waits for nobody but the clock", ""),
+        ("has a child process 7 (curl) that waits in poll, but not for its stdin: it waits", "curl"),
+        ("waits in poll: that part of it waits for a pipe of process 7 (perl), which is blocked", "perl"),
+        ("is asleep; the pid file of process 7 (perl)", ""),
+    ],
+)
+def test_a_program_that_it_waits_for_is_known_by_its_name(sentence: str, program: str) -> None:
+    assert Waits.read(sentence).program == program
+
+
+@pytest.mark.parametrize(
     ("message", "head"),
     [
         ("no sync of 'next' within 5 s; the component is asleep", "no sync of 'next' within 5 s"),

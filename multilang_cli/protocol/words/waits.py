@@ -16,6 +16,7 @@ STOPPED = "is stopped by a signal"
 """What is said first of a process that was stopped."""
 _STORM = "Storm waits for "
 _UNREAD = re.compile(r", where ([\d,]+) bytes? stands? unread$")
+_PROGRAM = re.compile(r"\bprocess \d+ \(([^()]+)\)")
 _WHOM = r"(?:it|that process|that part of it) waits for .*?"
 _PARTS = re.compile(rf"(.*?)(?:: ({_WHOM})(?:, and {_STORM}(.+))?)?", re.DOTALL)
 _COMPONENT = "the component "
@@ -78,6 +79,12 @@ class Waits(msgspec.Struct, frozen=True):
     def at_stdin(self) -> bool:
         """True if it has read everything and waits for more."""
         return STDIN_EMPTY in self.doing
+
+    @property
+    def program(self) -> str:
+        """The name of a program of its own that it waits for, as the system has it (15 characters at most); or ""."""
+        found = _PROGRAM.search(f"{self.doing}: {self.whom}")
+        return found[1] if found else ""
 
     @property
     def stopped(self) -> bool:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
-from multilang_cli.causes.callers import callers_of, handler_named
+from multilang_cli.causes.callers import callers_of, handler_named, looks_for
 from multilang_cli.causes.complaints import tells_of_trouble
-from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, keeping_exit, looks_for, unflushed
+from multilang_cli.causes.early_exits import default_exit, early_exit, end_in, keeping_exit, unflushed
 from multilang_cli.causes.library_emits import emitter_of
 from multilang_cli.causes.tracebacks import last_line, own
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, SpoutCommand, Sync
@@ -46,6 +46,8 @@ _GIVES = (
     r"(?:\([^()\"'`]*|\s)[\"'`:]{}\b[\"'`]?\s*[,)]"
 )
 """A line that gives a command to a function which writes it."""
+_NAMES = r"^(?!#!).*(?<![\w.-]){}(?!\()(?:(?<=[\w.-]{{15}})|(?![\w-]))"
+"""A line that names a program, whole or as long as the system keeps names; its shebang does not start any."""
 _NAMED = re.compile(r" in (?P<file>/\S+?) on line (?P<line>\d{1,6})\b")
 """A place as PHP names it in what it prints of an error."""
 _OF_VALUES = frozenset({"decimal-value", "integer-too-big", "nested-value", "number-too-large", "values-unlike-schema"})
@@ -100,7 +102,9 @@ def _asked_before(cause: Cause, events: Mapping[int, Event]) -> str:
 
 def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, event: Event | None, asked: str) -> Cause:
     """The cause with the only line of the source that looks as what does such things, where no place is known."""
-    by_source = known is not None and known.by_source
+    # Asked where it stands, it may go on behind a program that the same signal ended.
+    of_child = known is not None and known.of_child and facts.seen.waits.program != ""
+    by_source = known is not None and (known.by_source or of_child)
     kept = keeping_exit(known.given_back, all_lines_of(facts.source)) if known and known.given_back else None
     if kept is not None:
         return msgspec.structs.replace(cause, place=None, suspect=kept, also=cause.place)
@@ -125,6 +129,8 @@ def _suspects(
     if found is not None:
         exit_ = _left_by(found, unanswered, facts) if _NO_SYNC in cause.rules else None
         return (exit_, found) if exit_ else (found, None)
+    if known is not None and known.of_child and (program := facts.seen.waits.program):
+        return suspect_in(facts.source, _NAMES.format(re.escape(program))), None
     handler = handler_named(unanswered, user_lines_of(facts.source)) if unanswered else None
     if handler is not None and (exit_ := _left_by(handler, unanswered, facts)):
         return exit_, handler
