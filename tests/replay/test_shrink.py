@@ -91,6 +91,36 @@ def test_only_what_is_needed_is_left(incident: tuple[JudgedRecording, Path]) -> 
     assert not list(folder.glob(".small*"))
 
 
+# Dies where the sum of the numbers so far is none: of 2 and -2, and of a single 0.
+DIVIDES = """
+shake()
+total = 0
+while True:
+    tup = message()
+    if tup["stream"] == "__heartbeat":
+        say('{"command":"sync"}\\nend\\n')
+        continue
+    total += tup["tuple"][0]
+    100 / total
+    say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
+"""
+
+
+def test_a_tuple_that_simpler_values_made_needless_is_left_out(tmp_path: Path) -> None:
+    script = tmp_path / "divides.py"
+    script.write_text(f"{PID}{DIVIDES}")
+    argv = (sys.executable, "-I", "-S", str(script))
+    component = Component(command=argv, samples=([2], [-2]), limits={"settle": 20.0})
+    (recording,) = recorded(component, tmp_path / "rec", "bolt.settle.once")
+    finding = choose(recording.findings(), "exited")
+    assert finding is not None
+    subject = Subject.of(Component(command=argv, cwd=str(tmp_path), limits=LIMITS), RunOptions())
+    shrunk = Shrinker(recording, subject, finding, tmp_path / "small.ndjson").run()
+    small = load(tmp_path / "small.ndjson")
+    assert [event.body.values for event in small.events if isinstance(event.body, TupleMsg)] == [[0]]
+    assert (shrunk.units[1], shrunk.simpler) == (1, 1)
+
+
 def test_what_does_not_show_is_said(incident: tuple[JudgedRecording, Path]) -> None:
     recording, folder = incident
     shrinker = _played_to(recording, folder, "mended.py", retries=2)

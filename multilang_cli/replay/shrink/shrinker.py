@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay
 from multilang_cli.replay.shrink.ddmin import Shrinking
-from multilang_cli.replay.shrink.simpler import simplify
+from multilang_cli.replay.shrink.simpler import simplified, simplify
 from multilang_cli.replay.shrink.units import part_of, units_of
 
 if TYPE_CHECKING:
@@ -62,50 +62,57 @@ class Shrinker:
         self._scratch = output.parent / f".{output.name}.candidate"
         self._retries = retries
         self._progress = progress
-        self._units = units_of(recording.events)
-        self._least = len(self._units)
+        self._best = recording
+        self._least = len(units_of(recording.events))
         self._now: Replayed | None = None
 
     def run(self) -> Shrunk:
         """Shrink it. Ctrl-C ends it with the best so far."""
         began = time.monotonic()
-        shrinking = Shrinking(len(self._units), self._shows)
-        shown = simpler = 0
-        complete = True
+        shown, complete, before = False, True, self._least
         try:
-            shown = self._shows(shrinking.best)
+            shown = self._plays(self.recording, before)
             if shown:
-                self._cut_tail(shrinking)
-                shrinking.run()
-                best = part_of(self.recording, self._units, shrinking.best)
-                simpler = simplify(best, lambda candidate: self._plays(candidate, len(shrinking.best)))
+                self._leave_out()
+                while self._simplify() and self._leave_out():
+                    pass
         except KeyboardInterrupt:
             complete = False
         finally:
             self._scratch.unlink(missing_ok=True)
         return Shrunk(
-            shown=bool(shown),
-            units=(len(self._units), len(shrinking.best)),
+            shown=shown,
+            units=(before, self._least),
             events=(len(self.recording.events), len(self._now.events) if self._now is not None else 0),
-            simpler=simpler,
+            simpler=simplified(self.recording, self._best),
             tried=self.plays,
             seconds=time.monotonic() - began,
             complete=complete,
         )
 
-    def _cut_tail(self, shrinking: Shrinking) -> None:
-        """Try without what was sent after the finding: it can't have caused it."""
+    def _leave_out(self) -> bool:
+        """Leave out of the best all units that are not needed; True if there were some."""
+        recording, units = self._best, units_of(self._best.events)
+        shrinking = Shrinking(len(units), lambda chosen: self._plays(part_of(recording, units, chosen), len(chosen)))
+        if recording is self.recording:
+            shrinking.test(self._sent_before_the_finding(units))
+        return len(shrinking.run()) < len(units)
+
+    def _simplify(self) -> bool:
+        """Give the best simpler values; True if there were some. A tuple may be needless then that was needed."""
+        best, size = self._best, self._least
+        return simplify(best, lambda candidate: self._plays(candidate, size)) is not best
+
+    def _sent_before_the_finding(self, units: list[tuple[int, ...]]) -> tuple[int, ...]:
+        """The units without what was sent after the finding: it can't have caused it."""
         now = self._now
         if now is None:
-            return
+            return tuple(range(len(units)))
         found = next(finding.seq for finding in now.findings if finding.fingerprint == self._fingerprint)
         told = sum(event.channel == "in" for event in now.events if event.seq < found)
         sent = [event.seq for event in self.recording.events if event.channel == "in"][:told]
         last = sent[-1] if sent else -1
-        shrinking.test(tuple(n for n, unit in enumerate(self._units) if unit[0] <= last))
-
-    def _shows(self, chosen: tuple[int, ...]) -> bool:
-        return self._plays(part_of(self.recording, self._units, chosen), len(chosen))
+        return tuple(n for n, unit in enumerate(units) if unit[0] <= last)
 
     def _plays(self, candidate: JudgedRecording, size: int) -> bool:
         for _ in range(self._retries + 1):
@@ -117,6 +124,6 @@ class Shrinker:
                 raise KeyboardInterrupt
             if any(finding.fingerprint == self._fingerprint for finding in done.findings):
                 self._scratch.replace(self._output)
-                self._now, self._least = done, size
+                self._now, self._least, self._best = done, size, candidate
                 return True
         return False

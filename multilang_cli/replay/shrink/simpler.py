@@ -19,23 +19,30 @@ MOST_TUPLES = 8
 MOST_TRIES = 60
 
 
-def simplify(recording: JudgedRecording, shows: Callable[[JudgedRecording], bool]) -> int:
-    """Try simpler values in the few tuples that are left; how many were taken. `shows` plays a candidate."""
+def simplify(recording: JudgedRecording, shows: Callable[[JudgedRecording], bool]) -> JudgedRecording:
+    """The recording with simpler values in the few tuples that are left. `shows` plays a candidate."""
     places = [n for n, event in enumerate(recording.events) if _is_plain(event.body)]
     if len(places) > MOST_TUPLES:
-        return 0
-    taken = tries = 0
+        return recording
+    tries = 0
     for place in places:
         for at in range(len(recording.events[place].body.values)):  # type: ignore[union-attr]
             for value in _simpler(recording.events[place].body.values[at]):  # type: ignore[union-attr]
                 tries += 1
                 if tries > MOST_TRIES:
-                    return taken
+                    return recording
                 candidate = _with(recording, place, at, value)
                 if shows(candidate):
-                    recording, taken = candidate, taken + 1
+                    recording = candidate
                     break
-    return taken
+    return recording
+
+
+def simplified(before: JudgedRecording, after: JudgedRecording) -> int:
+    """The number of values in `after` that are not those of the same tuple in `before`."""
+    values = {event.seq: event.body.values for event in before.events if _is_plain(event.body)}  # type: ignore[union-attr]
+    pairs = [(values[event.seq], event.body.values) for event in after.events if _is_plain(event.body)]  # type: ignore[union-attr]
+    return sum(old != new for olds, news in pairs for old, new in zip(olds, news, strict=True))
 
 
 def _is_plain(body: Any) -> bool:
