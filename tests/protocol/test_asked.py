@@ -101,6 +101,33 @@ def test_task_ids_are_told_when_they_have_come(waits: bool, found: set[str]) -> 
     assert rules_of("bolt", [fed([plan]), *lines]) == found
 
 
+@pytest.mark.parametrize(
+    ("features", "seen", "found"),
+    [
+        ((), [["next"]], set()),
+        ((), [["activate"], ["next"]], set()),
+        ((), [], {"asked-told"}),
+        (("activation",), [["activate"], ["next"]], set()),
+        (("activation",), [["next"]], {"asked-told"}),
+    ],
+)
+def test_calls_hold_activations_only_where_the_library_shows_them(
+    features: tuple[str, ...], seen: list[list[str]], found: set[str]
+) -> None:
+    judge = judge_of(example_profile("spout", {"testee": "spout", "streams": None, "features": features}), RULEBOOK)
+    plan = {"next": [[{"do": "tell", "what": "calls"}]]}
+    told = {"command": "emit", "stream": "told", "tuple": ["calls", seen], "need_task_ids": False}
+    lines = [
+        "> " + json.dumps({"conf": {"mlcheck.testee": plan}, "pidDir": "/pids", "context": {}}),
+        '< {"pid":1}',
+        *('> {"command":"activate"}', '< {"command":"sync"}', '> {"command":"next"}'),
+        f"< {json.dumps(told)}",
+        '< {"command":"sync"}',
+    ]
+    events = notation.parse("\n".join(lines))
+    assert {finding.rule for event in events for finding in judge.feed(event)} == found
+
+
 ACK, FAIL = '< {"command":"ack","id":"%s"}', '< {"command":"fail","id":"%s"}'
 EMIT = '< {"command":"emit","anchors":%s,"tuple":["%s"],"need_task_ids":false}'
 

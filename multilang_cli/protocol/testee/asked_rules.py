@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.judge.context import Handler, RuleContext
     from multilang_cli.protocol.words.events import Event
 
+ACTIVATION = "activation"
+"""What a library can do that hands activate and deactivate on to its user's code."""
 ONE_NUMBER = "one-number-type"
 """The feature of a library whose language has one type of numbers."""
 HIDES = "hides-"
@@ -259,6 +261,8 @@ def _told(judge: RuleContext, wanted: Asked, emit: Emit) -> dict[str, str]:
     features = judge.profile.features
     hidden = [name.removeprefix(HIDES) for name in features if name.startswith(HIDES)]
     one_number = ONE_NUMBER in features
+    if wanted.told == "calls" and ACTIVATION not in features:
+        truth, theirs = asked.without_activations(truth), asked.without_activations(theirs)
     if not isinstance(truth, dict):
         same = asked.same(truth, theirs, one_number=one_number)
         return {} if same else {"asked-told": f"{wanted.told}: {shown(truth)} was sent; it sees {shown(theirs)}"}

@@ -27,6 +27,8 @@ INPUT = "input"
 LAST = frozenset({"raise", "exit", "unencodable"})
 """Actions after which nothing of a plan is done, and what the testee says is its library's affair."""
 
+_ACTIVATIONS: list[Json] = [["activate"], ["deactivate"]]
+
 _NEEDED: dict[str, dict[str, type]] = {
     "emit": {"values": list},
     "hold": {"as": str},
@@ -201,6 +203,11 @@ def answer(wanted: Asked, memory: Memory) -> Json:
         case "calls":
             return memory.calls
     return None
+
+
+def without_activations(calls: Json) -> Json:
+    """The calls of a spout as a library shows them that does not hand activate and deactivate on."""
+    return [call for call in calls if call not in _ACTIVATIONS] if isinstance(calls, list) else calls
 
 
 def as_seen(message: TupleMsg) -> dict[str, Json]:
