@@ -43,6 +43,10 @@ _AGAIN = "fail-twice"
 """The rule that is broken by a fail of what is settled."""
 NO_JSON = "no JSON: "
 """How messages begin of findings whose rules say that already."""
+_STEM = 4
+"""Characters of a word by which its forms are one."""
+_SMALL = frozenset({"from", "than", "that", "which", "with"})
+
 MOST_REST = 60
 """Characters of unfinished output that a sentence shows."""
 
@@ -111,7 +115,7 @@ def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule])
     if gravest is None or rule is None:
         return []
     said = gravest.head
-    headline = said if _plain(rule.title) in _plain(said) else f"{rule.title}: {said.removeprefix(NO_JSON)}"
+    headline = said if _tells(said, rule.title) else f"{rule.title}: {said.removeprefix(NO_JSON)}"
     return [
         Cause(
             id=rule.id,
@@ -370,6 +374,13 @@ WORDS: dict[str, Callable[[Facts], str]] = {
 def _ordinal(number: int) -> str:
     in_teens = 10 < number % 100 < 14  # noqa: PLR2004 (eleventh to thirteenth)
     return f"{number}{'th' if in_teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def _tells(said: str, title: str) -> bool:
+    """True if a finding says all that the title of its rule says, be it in other forms of the words."""
+    words = [word[:_STEM] for word in _plain(title).split() if len(word) >= _STEM and word not in _SMALL]
+    begun = {word[:_STEM] for word in _plain(said).split()}
+    return _plain(title) in _plain(said) or (len(words) > 1 and begun.issuperset(words))
 
 
 def _plain(text: str) -> str:

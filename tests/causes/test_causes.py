@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from multilang_cli.catalogue import loader, locate
@@ -13,6 +14,7 @@ from multilang_cli.causes.diagnosis import FACTS, diagnose
 from multilang_cli.causes.facts import Facts, Known, Source, facts_of, said_in_time
 from multilang_cli.causes.model import Place, Signature
 from multilang_cli.causes.unheard import what_they_are
+from multilang_cli.protocol.words.verdicts import Finding
 from tests import notation
 
 if TYPE_CHECKING:
@@ -528,3 +530,20 @@ def test_a_long_message_with_nan_is_of_one_cause_with_a_short_one() -> None:
     facts = facts_in(notation.parse(f"<raw {json.dumps(text)}"), "bolt", storm="2.8.3")
     found = diagnose(facts, CAUSES.values(), RULES)
     assert [(each.id, each.rules) for each in found] == [("emits-infinity", ("json-invalid",))]
+
+
+@pytest.mark.parametrize(
+    ("rule", "said", "headline"),
+    [
+        ("decimal-value", "a number with so many digits that Storm makes it a BigDecimal (since 2.6)", ""),
+        ("stream-undeclared", "emit on the stream 'nope', which is not declared", ""),
+        ("command-type", "the command is the number 5, not a string", ""),
+        ("json-control-character", "a raw U+0009", "a raw control character in a string: a raw U+0009"),
+        ("decimal-value", "an exponent beyond 32 bits", "a number with so many digits that Storm makes it a Big"),
+    ],
+)
+def test_a_title_is_not_told_twice(rule: str, said: str, headline: str) -> None:
+    finding = Finding(rule=rule, level="must", message=said, seq=1, offset=0)
+    facts, _ = told_of(CAUSES["deadlock"].example)
+    (told,) = diagnose(msgspec.structs.replace(facts, findings=(finding,)), (), RULES)
+    assert told.headline.startswith(headline or said)

@@ -274,6 +274,20 @@ SyntaxError: "undefined" is not valid JSON
 """,
         Place("bolt.rb", 25),
     ),
+    "ruby, that sees all its threads wait": (
+        """/srv/bolt.rb:34:in `pop': No live threads left. Deadlock? (fatal)
+2 threads, 2 sleeps current:0x0000 main thread:0x0001
+* #<Thread:0x1 sleep_forever>
+   rb_thread_t:0x0001 native:0x1 int:0
+\x20\x20\x20
+* #<Thread:0x2 /srv/bolt.rb:21 sleep_forever>
+   rb_thread_t:0x0000 native:0x2 int:0
+\x20\x20\x20
+\tfrom /srv/bolt.rb:34:in `block in <main>'
+\tfrom /srv/bolt.rb:27:in `loop'
+""",
+        Place("bolt.rb", 34),
+    ),
     "ruby, several errors of syntax": (
         """/srv/bolt.rb:51: syntax error, unexpected terminator, expecting literal content
   in { 'stream' => '__heartbeat' }

@@ -190,7 +190,7 @@ _HAZARDS = {
     "nested": ("nested-value", "an object or array among the values"),
     "decimal": (
         "decimal-value",
-        "a number with so many digits that Storm 2.6 and later make it a BigDecimal",
+        "a number with so many digits that Storm makes it a BigDecimal (since 2.6)",
     ),
 }
 
