@@ -40,6 +40,7 @@ MOST_PART = 2048
 
 _PUNCTUATION = ".,:;!?\"'`()[]"
 _PLACEHOLDER = re.compile(r"\{\w+\}|\.\.\.")
+_CLASS = re.compile(r"(?:[a-z]\w*\.)+[A-Z]\w*: ")
 _PACKAGE = re.compile(r"(?:class )?\.\.\.(?=[A-Za-z])")
 _OPTIONAL = re.compile(r"class\\ |org\\\.apache\\\.storm\\\.shade\\\.")
 _ANYTHING = r".{0,300}?"
@@ -144,6 +145,8 @@ class LogIndex:
 
         Where none holds it whole, those that have the longest run of its words: it may have words of the user's own.
         """
+        if found := self._unclassed(part[:MOST_PART]):
+            return found
         words = " ".join(part[:MOST_PART].casefold().split())
         held = [
             each
@@ -152,6 +155,17 @@ class LogIndex:
         ]
         held = held or self._sharing(_plain_words(words))
         return [_recognised(each, each.text, each.text) for each in sorted(held, key=lambda each: not each.rules)]
+
+    def _unclassed(self, part: str) -> list[Recognised]:
+        """The texts that `part` is without the class of their exception, as people copy them from the end of a line."""
+        found = []
+        for each in self.entries:
+            begin = _CLASS.match(each.text)
+            text = each.text[begin.end() :] if begin else ""
+            if "..." in text and len(_PLACEHOLDER.split(text)[0]) >= TELLING_PART and begin:
+                hit = pattern_of(text).search(part)
+                found += [_recognised(each, begin[0] + hit[0], begin[0] + part[hit.start() :])] if hit else []
+        return found
 
     def _sharing(self, words: list[str]) -> list[LogText]:
         """The texts that share the longest run with `words`, if it is telling or a whole text."""

@@ -228,6 +228,12 @@ PARTS = {
         "Pipe to subprocess seems to be broken! Currently read output: ...",
     ],
     "it says 'Subprocess heartbeat timeout', and dies": ["subprocess heartbeat timeout"],
+    "Unexpected character (h) at position 0.": [
+        "java.io.IOException: Unexpected character (...) at position ...",
+        "net.minidev.json.parser.ParseException: Unexpected character (...) at position ...",
+    ],
+    "Caused by: unable to parse: hello": ["java.io.IOException: unable to parse: ..."],
+    'For input string: "99999999999999999999"': ["java.lang.NumberFormatException: For input string: ..."],
     "it hangs": [],
     "died": [],
     "this is an error of the component": [],
@@ -238,6 +244,20 @@ PARTS = {
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_of_a_text_says_which_one_is_meant(part: str) -> None:
     assert [each.entry.text for each in load_index().holding(part)] == PARTS[part]
+
+
+@pytest.mark.parametrize(
+    ("part", "rule"),
+    [
+        ("Unexpected character (h) at position 0.", "stdout-text"),
+        ("unable to parse: {'command': 'ack'}", "json-single-quotes"),
+    ],
+)
+def test_a_text_without_its_class_has_the_causes_of_the_whole(part: str, rule: str) -> None:
+    index = load_index()
+    alone, whole = index.holding(part)[0], index.recognise(f"java.io.IOException: {part}")[0]
+    assert (alone.rules, alone.certain) == (whole.rules, whole.certain)
+    assert alone.rules[0] == rule
 
 
 def test_a_spouts_process_is_told_by_the_last_line_of_its_stderr() -> None:
