@@ -183,8 +183,8 @@ def _breaches(known: StoredTables) -> Iterator[str]:
         told = [f"{_shown(rule)} {number:,}" for rule, number in rules.most_common(MOST_NAMED)]
         told += [f"{len(rules) - MOST_NAMED} more rules"] if len(rules) > MOST_NAMED else []
         yield (
-            f"{rules.total():,} findings of level must (table findings: {', '.join(told)}) fail nothing: max_must in"
-            " [audit] of mlcheck.toml bounds them"
+            f"findings of level must fail nothing here (table findings: {', '.join(told)}): max_must in [audit] of"
+            " mlcheck.toml bounds them"
         )
 
 
