@@ -18,6 +18,7 @@ from multilang_cli.scaffold.writing import (
     write_testee,
 )
 from multilang_cli.subject.outputs import write_json
+from multilang_cli.subject.testee import KNOWN_FAILURES
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.terminal.output import write
@@ -73,7 +74,10 @@ def _tell(made: Scaffold, folder: Path, steps: list[str]) -> None:
     """Print the files, and what to do next."""
     write("".join(f"{folder / file}\n" for file in made.files))
     if made.library:
-        write(f"\nIt tests {made.library}: put your own library in its place.\n")
+        lists = KNOWN_FAILURES.format("*")
+        shipped = any(Path(file).match(lists) for file in made.files)
+        rest = f",\nand delete {folder / lists}, which excuse what that one does wrong" if shipped else ""
+        write(f"\nIt tests {made.library}: put your own library in its place{rest}.\n")
     if not (folder / ".git").exists():
         write(f"\nCI reads {WORKFLOW} at the top of a repository only.\n")
     write(f"\nNext: {' && '.join(steps)}\n")

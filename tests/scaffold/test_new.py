@@ -100,6 +100,8 @@ def test_a_testee_is_the_shipped_one(language: str, tmp_path: Path) -> None:
     assert "mlcheck run --testee . --strict" in run
     assert said.endswith("mlcheck run --testee .\n")
     assert f"It tests {shipped.library.name} (" in said
+    ships = any(file.startswith("known-failures") for file in chosen.files)
+    assert ("delete known-failures-*.txt, which excuse" in said) == ships
 
 
 @pytest.mark.sample(1)
