@@ -112,7 +112,7 @@ def _titles(cases: dict[str, Case]) -> dict[str, str]:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    if any(character.isspace() for character in name.strip()):
+    if any(character.isspace() for character in name.strip()) or name.endswith(("Exception", "Error")):
         return (
             f"explain: {name[:60]!r} is no text of Storm's shell classes. Paste an error's whole line, or hand over "
             "the worker's log by --log FILE; `mlcheck docs worker-log` shows how. What hangs: `mlcheck docs hang`."

@@ -194,6 +194,7 @@ def test_explain_reads_a_log_file(tmp_path: Path) -> None:
         (["explain", "ack-twice", "--log", "x"], 2, "--log FILE"),
         (["explain", "--log", "nowhere.log"], 2, "No such file"),
         (["explain", "the moon is full"], 2, "no text of Storm's shell classes"),
+        (["explain", "org.apache.storm.multilang.NoOutputException"], 2, "Paste an error's whole line"),
         (["explain", "ack-twcie"], 2, "ack-twice"),
     ],
 )
