@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli import __version__
+from multilang_cli.audit.summary_tables import REPLAYS
 from multilang_cli.audit.tables import FINDINGS, OUTLOOKS
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import decode
@@ -68,7 +69,7 @@ def result_of(
     """
     subjects = [_accounted(known, folder)]
     if answer is not None and answer.trees and not LOOSENING & limits.keys():
-        subjects.append(_none_lost(answer, folder))
+        subjects.append(_none_lost(known, answer, folder))
     subjects += (_held(known, name, most, folder) for name, most in limits.items())
     result = RunResult(
         tool=Tool(version=__version__),
@@ -83,11 +84,11 @@ def result_of(
     return conclude(result)
 
 
-def _none_lost(answer: AuditAnswer, folder: str) -> SubjectResult:
+def _none_lost(known: StoredTables, answer: AuditAnswer, folder: str) -> SubjectResult:
     """The limit that holds where nobody set one: nothing may be lost for certain."""
     reason = (
-        f"{answer.certain:,} tuple trees were lost or never acked for certain (table roots in {folder}); max_roots_lost"
-        " in [audit] of mlcheck.toml allows for some"
+        f"{answer.certain:,} tuple trees were lost or never acked for certain (table roots in {folder}"
+        f"{_sent_again(known)}); max_roots_lost in [audit] of mlcheck.toml allows for some"
         if answer.certain
         else ""
     )
@@ -99,6 +100,17 @@ def _none_lost(answer: AuditAnswer, folder: str) -> SubjectResult:
         reason=reason,
         expected="no tree that was lost or never acked for certain",
     )
+
+
+def _sent_again(known: StoredTables) -> str:
+    """Count messages that a spout emitted again, "" for none: a tree stays lost, and its message may be done."""
+    acked = known.counted(REPLAYS, "acked")
+    if not acked:
+        return ""
+    done = acked.total() - acked[(0,)]
+    one = "it was acked at last" if done else "it was never acked"
+    told = one if acked.total() == 1 else f"{done:,} of them were acked at last"
+    return f"; of the table replays: {counted(acked.total(), 'message')} came again, and {told}"
 
 
 def _accounted(known: StoredTables, folder: str) -> SubjectResult:

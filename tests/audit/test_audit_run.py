@@ -158,6 +158,9 @@ def test_everything_once(spark: SparkSession, folder: Path, tmp_path: Path) -> N
     assert document["sections"][0]["id"] == "trees"
     trees = {_text(row[0]): int(_text(row[1])) for row in sections["trees"]["rows"]}
     assert trees == answer_of(known).trees
+    lost = result_of(known, plan, "audit", {}, answer_of(known)._replace(certain=2))
+    (reason,) = (each.reason for each in lost.subjects if each.id == "audit.lost")
+    assert "1 message came again, and it was never acked)" in reason
     _losses_are_a_click_away(sections)
     _worst_trees_are_shown(document)
 
