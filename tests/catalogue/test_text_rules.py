@@ -66,6 +66,15 @@ def test_what_a_formatter_fills_in_is_damage() -> None:
     assert found("é %d of us", "%!s(MISSING)") == found("é %!d(MISSING) %d", "%!d(MISSING)") == []
 
 
+def test_what_a_printf_without_arguments_makes_is_damage() -> None:
+    """C's ``printf(message)``."""
+    sent = "é at the end of 100 % %s %d of ours"
+    assert found(sent, "é at the end of 100 %s -1575198523 of ours") == [("text-damaged", "must")]
+    assert found(sent, "é at the end of 100 %s 7") == [("text-damaged", "must")]
+    assert found(sent, sent) == found(sent, "100 % of them") == found(sent, "some %s 5 of its own") == []
+    assert found("é of 100 %s 5", "é of 100 %s 5") == []
+
+
 def test_what_was_sent_so_is_no_damage() -> None:
     mojibake = "snÃ¶white ö"
     assert found(mojibake, mojibake) == found("a \ufffd", "a \ufffd\ufffd") == []

@@ -331,6 +331,16 @@ SHOWN = {
     "nouns.rb": ("ruby", "tuple-overwritten", "while (message = read)\n  pool.post { ack(message['id']) }\nend\n", 1),
     "words.tcl": ("tcl", "text-as-list", "set n 0\nforeach word [lindex [dict get $m tuple] 0] { incr n }\n", 2),
     "counted.rb": ("ruby", "ids-not-unique", "def new_id\n  @number += 1\nend\nemit(id: new_id)\n", 4),
+    "fmt.c": ("c", "text-as-format", 'printf("%d", n);\nprintf(m);\nprintf("\\nend\\n");\n', 2),
+    "trim.pl": ("perl", "text-as-format", 'printf "%s", $m;\nprintf "$m\\nend\\n" }\n', 2),
+    "tell.go": ("go", "text-as-format", 'fmt.Printf("%s", b)\nfmt.Printf(text + "\\nend\\n")\n', 2),
+    "say.awk": ("awk", "text-as-format", 'printf "%s", m\nprintf m "\\nend\\n"\n', 2),
+    "children.pl": (
+        "perl",
+        "read-beside-select",
+        "while (my $line = <$b>) {\n}\nfor my $fh ($sel->can_read) {\n    my $line = <$fh>;\n",
+        4,
+    ),
     "Clicks.java": ("java", "syncs-too-early", "timer.scheduleAtFixedRate(poller, 20, 20, MILLISECONDS);\n", 1),
     "keywords.php": (
         "php",

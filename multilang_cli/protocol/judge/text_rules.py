@@ -46,6 +46,9 @@ _LEAST_AROUND = 2
 """Characters that a word must have besides question marks, to be one that was sent."""
 _FORMATTED = re.compile(r"%!(\w)\(MISSING\)")
 """What Go's fmt puts in the place of a verb for which it has no argument."""
+_VERBS = "% %s %d"
+"""Of a text that was sent: C's printf makes a per cent sign of the first two, and a number of the last."""
+_PER_CENT = ord("%")
 
 
 def _has_question(text: str) -> bool:
@@ -62,7 +65,7 @@ def remember(state: State, message: TupleMsg) -> None:
 def check(judge: RuleContext, event: Event, emit: Emit) -> None:
     """Judge the text of an emit by that of the tuples before it."""
     state = judge.state
-    if b"(MISSING)" in event.raw and (said := _formatted(judge, event.raw.decode(errors="replace"))):
+    if _PER_CENT in event.raw and (said := _formatted(judge, event.raw) or _printed(state.texts, emit.values)):
         why = f"a value holds {shown(said)}, which nothing that was sent holds: its text was taken for a format"
         judge.breach("text-damaged", event, why, subject=emit.stream, stable=f"{emit.stream} format")
         return
@@ -123,14 +126,25 @@ def _lost(sent: list[str], text: str, run: re.Match[str]) -> str:
     return "bytes" if found or not together else ""
 
 
-def _formatted(judge: RuleContext, said: str) -> str:
-    """The place of a verb that was sent and that a formatter has filled; "" if there is none."""
-    if "(MISSING)" in repr(judge.profile.samples):
+def _formatted(judge: RuleContext, raw: bytes) -> str:
+    """The place of a verb that was sent and that a formatter of Go has filled; "" if there is none."""
+    if b"(MISSING)" not in raw or "(MISSING)" in repr(judge.profile.samples):
         return ""
-    found = _FORMATTED.search(said)
+    found = _FORMATTED.search(raw.decode(errors="replace"))
     if found is None or any(found[0] in text for text in judge.state.texts):
         return ""
     return found[0] if any(f"%{found[1]}" in text for text in judge.state.texts) else ""
+
+
+def _printed(sent: list[str], values: Json) -> str:
+    """The verbs that were sent, as a printf without arguments fills them; "" if there is nothing of the kind."""
+    for text in sent:
+        before, verbs, _ = text.partition(_VERBS)
+        if verbs:
+            filled = re.compile(re.escape(before[-_AROUND_DAMAGE:]) + r"%s -?\d+")
+            if found := next((each[0] for said in _strings(values) if (each := filled.search(said))), ""):
+                return found
+    return ""
 
 
 def _questioned(sent: list[str], values: Json) -> tuple[str, str] | None:
