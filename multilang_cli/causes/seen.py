@@ -179,7 +179,7 @@ class Seen:
         self.once.emitted(message)
         self.twice.emitted(message)
         self.dropping.emitted(message)
-        self.mislaid.named(message.anchors)
+        self.mislaid.anchored(message.anchors)
         if message.id is not None:
             self.ids.emitted(message.id)
 

@@ -263,7 +263,8 @@ class DroppingReader:
 class Mislaid:
     """Tuples that stay open while others are settled, of which it tells more than a choice by their values would.
 
-    `overwritten`: one was settled or anchored to once more while one that was sent before it was open.
+    `overwritten`: one was settled or anchored to once more while one that was sent before it was open. The only emit of
+    a tuple that comes behind its ack is late, and no other's.
     """
 
     def __init__(self) -> None:
@@ -272,6 +273,7 @@ class Mislaid:
         self._open: dict[str, None] = {}
         self._settled: set[int] = set()
         self._emitted: set[str] = set()
+        self._anchored: set[str] = set()
 
     def sent(self, message: TupleMsg) -> None:
         """Take a tuple."""
@@ -281,13 +283,21 @@ class Mislaid:
 
     def settled(self, id_: str) -> None:
         """Take an ack or fail."""
-        self.named([id_])
+        self._named([id_])
         self._emitted.discard(id_)
         if id_ in self._open:
             del self._open[id_]
             self._settled.add(self._values[id_])
 
-    def named(self, ids: Sequence[str]) -> None:
+    def anchored(self, ids: Sequence[str]) -> None:
+        """Take the anchors of an emit."""
+        if self._anchored.issuperset(ids):
+            self._named(ids)
+        else:
+            self._emitted |= self._open.keys() & {*ids}
+            self._anchored.update(ids)
+
+    def _named(self, ids: Sequence[str]) -> None:
         """Take the id that is settled, or those anchored to: who names an open one beside the last has a list."""
         still_open = self._open.keys() & {*ids}
         self._emitted |= still_open
