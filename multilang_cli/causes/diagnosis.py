@@ -262,6 +262,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "emitted": lambda facts: facts.seen.emitted,
     "own_pid": lambda facts: facts.seen.own_pid,
     "echoed": lambda facts: facts.seen.texts.echoed,
+    "framed": lambda facts: facts.seen.texts.framed,
     "unflushed": lambda facts: unflushed(facts.unanswered, "sync", facts.known.sources) is not None,
     "silent_when_idle": lambda facts: facts.seen.silent_when_idle,
     "unasked_is_new": lambda facts: facts.seen.nexts.unasked_is_new,

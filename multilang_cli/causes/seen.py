@@ -172,6 +172,7 @@ class Seen:
             self.phase = "unasked"
 
     def _emitted(self, message: Emit) -> None:
+        self.texts.emitted(message)
         self.emitting.emitted(message)
         self.nexts.emitted(message)
         self.naive.emitted(message)
