@@ -80,7 +80,11 @@ class JudgedConversation:
         self._said = False
         self._redactor = Redactor(header.profile.conf)
         self._quotes = Quotes(self._redactor)
-        self.late = header.part > 1
+
+    @property
+    def late(self) -> bool:
+        """True if its first parts are missing; known once its result is."""
+        return self._parts.late
 
     @property
     def closed(self) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Event, Gap
+from multilang_cli.transcript.reader import known_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ class RecordedParts:
     `judge`: may be replaced by one with the same state. `on_judged`: called with events and what was found in them.
     `on_lost`: called with a sentence where something between parts is missing and the recording does not say so.
     `on_bad_snapshot`: called where the state in a header can't be taken up; if it returns, the parts before are
-    missing. `closed`: the last part has its end. `seq`, `t`: of the last event.
+    missing. `closed`: the last part has its end. `seq`, `t`: of the last event. `late`: its first parts are missing.
     """
 
     def __init__(
@@ -38,12 +39,13 @@ class RecordedParts:
         on_bad_snapshot: Callable[[Exception], object],
     ) -> None:
         self.judge = judge
-        self.closed = False
+        self.closed = self.late = False
         self.seq, self.t = 0, 0.0
         self._on_judged, self._on_lost, self._on_bad_snapshot = on_judged, on_lost, on_bad_snapshot
         self._part = 0
-        self._behind_cut: tuple[int, dict[str, Any] | None] | None = None
+        self._behind: tuple[int, int, dict[str, Any] | None] | None = None
         self._in_gap = False
+        self._gap_behind = ""
         self._unjudged: list[Event] = []
         self._size = 0
 
@@ -51,31 +53,45 @@ class RecordedParts:
         """Go on with a part. `snapshot`: the state before it, as its header has it."""
         self.end_cut()
         cut, self.closed = bool(self._part) and not self.closed, False
-        if part > self._part + 1:
-            if self._part:
-                self._lose(self._part, part)
-            self._take_up(part, snapshot)
-        elif cut and part > self._part:
-            self._behind_cut = part, snapshot
+        if part > self._part + 1 or (cut and part > self._part):
+            # Its first event tells whether it is what its number says.
+            self._behind = self._part, part, snapshot
         self._part = part
 
     def end_cut(self, events: Sequence[Event] = ()) -> None:
-        """Take a part without its end for a loss, unless the next begins with `events` of which a gap is the first."""
-        behind, self._behind_cut = self._behind_cut, None
-        if behind is not None and not (events and isinstance(events[0].body, Gap)):
-            part, snapshot = behind
-            self._lose(part - 1, part)
-            self._take_up(part, snapshot)
+        """Take what stands before a part for lost, unless the part begins with `events` that tell otherwise.
+
+        The end of the part before is declared by a gap; nothing is missing before the first event of all.
+        """
+        behind, self._behind = self._behind, None
+        if behind is None:
+            return
+        before, part, snapshot = behind
+        if part > before + 1 or not (events and isinstance(events[0].body, Gap)):
+            first = events[0].seq if events else None
+            if before:
+                self._lose(before, part)
+            else:
+                self.late = first != 0
+            self._take_up(part, snapshot, first)
+        why, self._gap_behind = self._gap_behind, ""
+        if why:
+            self.note_gap(why)
 
     def _lose(self, before: int, part: int) -> None:
         why = f"what stands between parts {before} and {part} is missing"
         self._on_lost(why)
         self.note_gap(why)
 
-    def _take_up(self, part: int, snapshot: dict[str, Any] | None) -> None:
-        """Go on behind parts that are missing: with the state that was recorded, else knowing that they are."""
+    def _take_up(self, part: int, snapshot: dict[str, Any] | None, first: int | None) -> None:
+        """Go on behind parts that are missing: with the state that was recorded, else knowing that they are.
+
+        `first`: the number of the event that comes next, if one does. A state of behind it is that of another place.
+        """
         self.catch_up()
-        if snapshot is not None:
+        if first == 0:
+            return
+        if snapshot is not None and (first is None or (known_before(snapshot) or 0) < first):
             try:
                 self.judge.restore(snapshot)
             except (msgspec.MsgspecError, RecursionError, KeyError, TypeError, ValueError) as error:
@@ -87,14 +103,16 @@ class RecordedParts:
 
     def note_gap(self, why: str) -> None:
         """Know that something is missing here."""
-        self.end_cut()
+        if self._behind is not None:
+            self._gap_behind = why
+            return
         self.catch_up()
         if not self._in_gap:
             self._judge([Event(self.seq, self.t, "control", Gap(why))])
 
     def feed(self, events: Sequence[Event]) -> None:
         """Take what happened next. Many events are judged together, which is faster."""
-        if self._behind_cut is not None:
+        if self._behind is not None:
             self.end_cut(events)
         if isinstance(events, RecordedEvents):
             self.catch_up()

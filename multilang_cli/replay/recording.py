@@ -18,6 +18,7 @@ from multilang_cli.protocol.words.verdicts import Finding, Profile
 from multilang_cli.replay.midway import playable
 from multilang_cli.transcript.format import Header, TranscriptError
 from multilang_cli.transcript.read import Transcript, read
+from multilang_cli.transcript.reader import known_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +114,8 @@ def load(*paths: Path | str, name: str = "") -> JudgedRecording:
         damage=damage,
         part_only=bool(missing or damage),
     )
-    return recording if header.part == 1 else _from_the_middle(recording)
+    whole = header.part == 1 or (events and not events[0].seq)
+    return recording if whole else _from_the_middle(recording)
 
 
 def _before_a_gap(transcript: Transcript) -> tuple[list[Event], str]:
@@ -143,12 +145,16 @@ def _with_its_parts(path: Path) -> list[Path]:
 def _from_the_middle(recording: JudgedRecording) -> JudgedRecording:
     """The playable part of a ring, or of a recording without its first parts. Raises TranscriptError."""
     header, before = recording.header, recording.events
+    snapshot = header.snapshot
+    if snapshot is not None and before and (known_before(snapshot) or 0) >= before[0].seq:
+        # It is the state of another place.
+        snapshot = None
     judge = judge_of(recording.profile, recording.rulebook, Bound())
     try:
-        if header.snapshot is None:
+        if snapshot is None:
             judge.feed_all([Event(0, 0.0, "control", Gap("what came before is missing"))])
         else:
-            judge.restore(header.snapshot)
+            judge.restore(snapshot)
     except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
         raise TranscriptError(recording.path, 0, f"the snapshot of {header.conv!r} is none: {error}") from None
     note = (
@@ -157,7 +163,7 @@ def _from_the_middle(recording: JudgedRecording) -> JudgedRecording:
     )
     return msgspec.structs.replace(
         recording,
-        events=playable(before, recording.profile, recording.version, header.snapshot),
+        events=playable(before, recording.profile, recording.version, snapshot),
         notes=(*recording.notes, note),
         past=tuple(judge.feed_all(before)),
     )

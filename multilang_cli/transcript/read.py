@@ -366,6 +366,8 @@ class _File:
             missed, last = conversation.missed(line), line.seq - 1
             lost = f"event {last} is" if missed == 1 else f"events {line.seq - missed} to {last} are"
             why = f"{lost} missing before it" if missed else ""
+            if not conversation.lines and conversation.misplaced(line):
+                why = f"event {line.seq} stands behind later ones, by the header of its part"
         else:
             counted, read = sum(line.end.events.values()), conversation.lines
             differ = conversation.whole and counted != read

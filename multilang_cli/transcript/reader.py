@@ -32,12 +32,14 @@ class ConversationReader:
     `last`: the `seq` of the last one, -1 before the first, None where it is not known which comes next. `lines`: how
     many it has read; `whole`: none was missing among them. `expecting_pid`: the component has said nothing yet, which
     is not certain if something is missing that was said so early (`pid_missed`). `closed`: its `part` has its end.
+    `follows`: a part before it was read.
     """
 
     def __init__(
         self, *, newer: bool, expecting_pid: bool, last: int | None = None, pid_missed: bool = False, part: int = 1
     ) -> None:
         self.part = part
+        self.follows = False
         self.newer = newer
         self.expecting_pid = expecting_pid
         self.pid_missed = pid_missed
@@ -53,19 +55,23 @@ class ConversationReader:
 
     def missed(self, line: EventLine) -> int:
         """The number of events that are missing before that of a line; 0 if it is a gap, which tells of them."""
-        if self.last is None or line.seq <= self.last + 1:
+        if self.last is None or line.seq <= self.last + 1 or _is_gap(line):
             return 0
-        try:
-            tells = line.ch == "control" and isinstance(decode_fact(line.msg), Gap)
-        except BAD:
-            tells = False
-        return 0 if tells else line.seq - self.last - 1
+        return line.seq - self.last - 1
+
+    def misplaced(self, line: EventLine) -> bool:
+        """True if a line is the first of a part that, by its number, does not come behind the part before."""
+        early = not self.lines and self.follows and self.last is not None and line.seq <= self.last
+        return early and not _is_gap(line)
 
     def event(self, line: EventLine) -> Event | None:
         """The event that a line tells; None for what only a newer format has. Raises ValueError for what is none."""
         channel = line.ch
         self.lines += 1
-        if self.last is None or line.seq > self.last:
+        last = self.last
+        if last is None or (line.seq <= last and self.lines == 1):
+            self._begin_at(line.seq)
+        elif line.seq > last:
             self.last = line.seq
         if channel not in CHANNELS:
             if self.newer:
@@ -85,6 +91,13 @@ class ConversationReader:
         if isinstance(fact, Gap):
             self.pid_missed, self.last = True, None
         return Event(line.seq, line.t, channel, fact)  # type: ignore[arg-type]
+
+    def _begin_at(self, seq: int) -> None:
+        """Go on with an event that does not come behind the last one, or behind none that is known."""
+        if self.lines == 1 and (seq == 0 or self.last is not None):
+            # The first of all, whatever its part is called; or of a place that the header does not tell of.
+            self.expecting_pid, self.pid_missed = True, seq > 0
+        self.last = seq
 
     def span(self, lines: Sequence[PlainLine]) -> RecordedEvents | None:
         """The events of plain lines that follow each other and the last one; None if they must be read one by one."""
@@ -149,6 +162,14 @@ class ConversationReader:
         return Event(line.seq, line.t, channel, body, raw, offset)
 
 
+def _is_gap(line: EventLine) -> bool:
+    """True if a line tells of events that are missing before it."""
+    try:
+        return line.ch == "control" and isinstance(decode_fact(line.msg), Gap)
+    except BAD:
+        return False
+
+
 def _size(lines: bytes, count: int) -> int:
     """The size of the frames whose texts are `lines`."""
     return len(lines) + count * len(TERMINATOR) - (count - 1) if count else 0
@@ -165,13 +186,19 @@ def without_secrets_in(event: Event, redactor: Redactor) -> Event:
     return msgspec.structs.replace(clean, body=said)
 
 
-def _last_before(part: int, before: ConversationReader | None, known: dict[str, Any]) -> int | None:
-    """The number of the last event before a part, by the part `before` and what the writer has `known`."""
-    if part == 1:
+def known_before(snapshot: dict[str, Any]) -> int | None:
+    """The number of the last event that the writer of a header had seen, -1 if none; None if it does not tell."""
+    state = snapshot.get("state")
+    seq = state.get("last_seq") if isinstance(state, dict) else None
+    return seq if isinstance(seq, int) and seq >= -1 else None
+
+
+def _last_before(header: Header, before: ConversationReader | None) -> int | None:
+    """The number of the last event before a part, by the part `before` and what its writer knew."""
+    if header.part == 1:
         return -1
-    seq = known.get("last_seq")
-    behind = seq if isinstance(seq, int) and seq >= 0 else None
-    if before is None or part > before.part + 1 or not (before.whole and before.closed):
+    behind = known_before(header.snapshot or {})
+    if before is None or header.part > before.part + 1 or not (before.whole and before.closed):
         return behind
     return before.last if before.last is None or behind is None else max(before.last, behind)
 
@@ -181,10 +208,14 @@ def reader_of(header: Header, version: str, before: ConversationReader | None) -
     state = (header.snapshot or {}).get("state")
     known = state if isinstance(state, dict) else {}
     if before is not None:
-        expecting = before.expecting_pid and known.get("said") is not True
-        missed = before.pid_missed or header.part > before.part + 1
+        unsaid = known.get("said") is False and not before.expecting_pid
+        expecting = unsaid or (before.expecting_pid and known.get("said") is not True)
+        missed = unsaid or before.pid_missed or header.part > before.part + 1
     else:
-        expecting, missed = header.part == 1 or known.get("said") is False, known.get("gap") is True
-    last = _last_before(header.part, before, known)
+        expecting, missed = header.part == 1 or known.get("said") is not True, known.get("gap") is True
+        missed = missed or (header.part > 1 and known.get("said") is not False)
+    last = _last_before(header, before)
     newer, part = is_newer(version), header.part
-    return ConversationReader(newer=newer, expecting_pid=expecting, last=last, pid_missed=missed, part=part)
+    reader = ConversationReader(newer=newer, expecting_pid=expecting, last=last, pid_missed=missed, part=part)
+    reader.follows = before is not None
+    return reader

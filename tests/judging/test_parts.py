@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from itertools import permutations
-from typing import TYPE_CHECKING
+from itertools import permutations, product
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
+from multilang_cli.audit.line_judge import judge_lines
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.judge.conversation import Conversation
@@ -21,6 +22,7 @@ from multilang_cli.transcript.read import read
 from tests.recording import HEADER, written
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from multilang_cli.protocol.words.events import Channel
@@ -121,3 +123,72 @@ def test_no_first_message_is_expected_behind_a_missing_part(tmp_path: Path) -> N
     (tmp_path / "t.ndjson").write_bytes(written(events[:1], HEADER) + written(events[-1:], third))
     [subject] = judge_transcripts([tmp_path / "t.ndjson"], load_rulebook()).subjects
     assert (subject.verdict, subject.findings) == ("untestable", ())
+
+
+def _places(path: Path, part: int) -> Iterator[tuple[str, int, str, bytes]]:
+    """Lines as the tables of an audit give them."""
+    for line in path.read_bytes().splitlines(keepends=True):
+        what = "header" if b'"transcript"' in line else "end" if b'"end"' in line else "event"
+        yield HEADER.conv, part, what, line
+
+
+def _snapshot_after(events: list[Event] | None) -> dict[str, Any] | None:
+    judge = Conversation(HEADER.profile, load_rulebook())
+    judge.feed_all(events or [])
+    return None if events is None else judge.snapshot()
+
+
+@pytest.mark.parametrize("known", [None, 0, 4, 8], ids=str)
+@pytest.mark.parametrize("part", [2, 5])
+@pytest.mark.parametrize("lost", [0, 1, 2, 5], ids=lambda lost: f"{lost} lost")
+def test_a_later_part_that_holds_the_beginning_is_judged_as_it(
+    part: int, known: int | None, lost: int, tmp_path: Path
+) -> None:
+    """Whatever state its header tells of; where its first lines are missing, it begins in the middle."""
+    events = _talk()
+    header = msgspec.structs.replace(
+        HEADER, part=part, snapshot=_snapshot_after(None if known is None else events[:known])
+    )
+    path = tmp_path / "t.ndjson"
+    path.write_bytes(written(events[lost:], header))
+    judged = judge_transcripts([path], load_rulebook())
+    [subject] = judged.subjects
+    assert subject.findings == ()
+    assert any("it begins in the middle" in note for note in judged.notes) is bool(lost)
+    assert [row for row in judge_lines(_places(path, part)) if "version" not in row] == []
+
+
+@pytest.mark.parametrize("known", [None, 4], ids=str)
+def test_a_first_message_that_is_no_pid_is_found_in_a_later_part_that_holds_the_beginning(
+    known: int | None, tmp_path: Path
+) -> None:
+    events = _talk()
+    raw = wire.frame({"command": "sync"})
+    events[1] = Event(1, 0.1, "out", read_frame(Framer().feed(raw)[0], expecting_pid=True), raw, 0)
+    path = tmp_path / "t.ndjson"
+    found = []
+    for part in (1, 2):
+        snapshot = _snapshot_after(None if known is None else _talk()[:known])
+        path.write_bytes(written(events, msgspec.structs.replace(HEADER, part=part, snapshot=snapshot)))
+        [subject] = judge_transcripts([path], load_rulebook()).subjects
+        found.append([(finding.rule, finding.seq) for finding in subject.findings])
+    assert found[0] == found[1] != []
+
+
+@pytest.mark.parametrize("numbers", list(permutations((1, 2, 3)))[1:], ids=str)
+def test_parts_whose_numbers_were_swapped_are_no_pass_and_nobody_is_blamed(
+    numbers: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Whatever states their headers tell of."""
+    events, files = _talk(), [tmp_path / "0.ndjson", tmp_path / "1.ndjson", tmp_path / "2.ndjson"]
+    spans = events[:4], events[4:6], events[6:]
+    states = {known: _snapshot_after(None if known is None else events[:known]) for known in (None, 0, 4, 8)}
+    for known in product(states, repeat=3):
+        for path, some, part, state in zip(files, spans, numbers, known, strict=True):
+            snapshot = states[state] if part > 1 else None
+            path.write_bytes(written(some, msgspec.structs.replace(HEADER, part=part, snapshot=snapshot)))
+        judged = judge_transcripts(files, load_rulebook())
+        [subject] = judged.subjects
+        assert (subject.findings, subject.verdict, judged.complete) == ((), "untestable", False)
+        rows = judge_lines(place for part in (1, 2, 3) for place in _places(files[numbers.index(part)], part))
+        assert [row for row in rows if "version" not in row] == []

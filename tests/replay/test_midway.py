@@ -129,3 +129,17 @@ def test_a_part_that_is_missing_is_no_alarm_and_no_pass(tmp_path: Path, *, with_
     compared = mlcheck("diff", "a", "b", cwd=tmp_path)
     assert compared.returncode == 6
     assert "part 2 is missing" in compared.stdout
+
+
+@pytest.mark.parametrize("known", [None, 0, 12], ids=str)
+def test_a_later_part_that_holds_the_beginning_is_played_as_it(known: int | None, tmp_path: Path) -> None:
+    """Whatever state its header tells of."""
+    (whole,) = recorded(unusual()["bolt-talks"], tmp_path / "rec", "bolt.settle.once")
+    judge = judge_of(whole.profile, whole.rulebook)
+    judge.feed_all(whole.events[: known or 0])
+    header = msgspec.structs.replace(whole.header, part=2, snapshot=None if known is None else judge.snapshot())
+    with TranscriptWriter(tmp_path / "t.ndjson", header) as writer:
+        for event in whole.events:
+            writer.write(event)
+    part = load(tmp_path / "t.ndjson")
+    assert (part.events, part.findings(), part.notes) == (whole.events, whole.findings(), ())
