@@ -61,7 +61,7 @@ def check(
         samples: tuples that a bolt takes, as lists of values.
         streams: fields of its output streams, by stream; what it emits is held to them.
         sources: fields of the streams it reads, by component or ``component:stream``.
-        include: patterns of cases: an id, a dotted prefix, or a glob.
+        include: patterns of cases: an id, a dotted prefix, a glob, or a rule.
         exclude: patterns of cases that are not played.
         jobs: how many cases are played at once, each with a process of its own.
         strict: take warnings as failures.

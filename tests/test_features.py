@@ -108,12 +108,14 @@ CODES = {"inconclusive is a verdict": 6, "a stale one fails": 1, "an empty selec
 
 ONLY_OF_ANCHORS = {
     "run -k bolt.settle -k handshake bolt.py": r"13 passed",
+    "run -k bolt.ack.once bolt.py": r"1 passed",
     "run --strict bolt.py": r"1 passed",
     "run --timeout 5 bolt.py": r"1 passed",
     "run --record-all bolt.py": r"1 passed",
     "run --limit frame=1048576 bolt.py": r"1 passed",
     "run -k library.bolt.value.strings --testee FOLDER": r"1 passed",
     "run --testee FOLDER --dry-run": r"(?s)testee\.py.*bolt\.settle\.once",
+    "run -k bolt.settle.once --known-failures flaky.txt bolt.py": r"1 passed",
     "run --suite own.white.yaml -k own.white bolt.py": r"1 passed",
     "run bolt.py": r"1 passed",
     "run --tuple '[\"snow white\"]' bolt.py": r"\A(?!.*made-up)(?s:.*)1 passed",

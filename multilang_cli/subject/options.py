@@ -98,7 +98,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `storm`: the version to play; ``all`` or several, parted by commas, until each is run for itself. `storm_required`:
     those of them whose verdicts count, parted by commas; all if it is empty.
-    `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `jobs`: cases played at once.
+    `include` and `exclude`: case id patterns (a dotted prefix, a glob, or a rule). `jobs`: cases played at once.
     `fail_fast`, `max_fail`: end at the first failure, at so many; 0: play all. `retries`: how
     often a case that fails is played again. `timeout`: seconds, for every limit that the component's own limits do not
     set; None: as patient as Storm is. `exhaustive`: play also the cases that could only show a hang

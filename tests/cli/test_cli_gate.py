@@ -212,16 +212,43 @@ def test_it_says_how_often_it_starts_the_component(
     assert (ran.returncode, ran.stderr) == (0, told)
 
 
-def test_a_flaky_case_is_red(tmp_path: Path) -> None:
-    script = tmp_path / "bolt.py"
-    script.write_text(
-        "import os, sys\nbug = 'none' if os.path.exists('begun') else 'ack-twice'\nopen('begun', 'w').close()\n"
+def bolt_failing(times: int, folder: Path) -> None:
+    """Write bolt.py, which acks twice in so many of its first runs."""
+    (folder / "bolt.py").write_text(
+        "import os, sys\nbegun = os.path.getsize('begun') if os.path.exists('begun') else 0\n"
+        "open('begun', 'a').write('.')\n"
+        f"bug = 'ack-twice' if begun < {times} else 'none'\n"
         f"os.execv(sys.executable, [sys.executable, {MUTANT_BOLT!r}, bug])\n"
     )
+
+
+def test_a_flaky_case_is_red(tmp_path: Path) -> None:
+    bolt_failing(1, tmp_path)
     ran = mlcheck(*ONCE, "--retries", "1", "bolt.py", cwd=tmp_path)
     assert ran.returncode == 1
     assert "FAIL  1 flaky" in ran.stdout
     assert subjects(tmp_path)["bolt.settle.once"][0] == "flaky"
+
+
+@pytest.mark.parametrize(
+    ("times", "words", "code", "expected"),
+    [
+        (0, (), 0, ("pass", "")),
+        (2, (), 0, ("xfail", "known to be flaky (known.txt:1): failed 2 of 3 runs: ack of")),
+        (2, ("--retries", "1"), 1, ("fail", "known.txt:1 lists it as flaky, but it did not pass in any run")),
+        (3, (), 1, ("fail", "known.txt:1 lists it as flaky, but it did not pass in any run")),
+    ],
+)
+def test_a_case_that_is_known_to_be_flaky_passes_in_one_of_its_runs(
+    times: int, words: tuple[str, ...], code: int, expected: tuple[str, str], tmp_path: Path
+) -> None:
+    bolt_failing(times, tmp_path)
+    (tmp_path / "known.txt").write_text("bolt.settle.once  flaky ack-twice  # ours\n")
+    ran = mlcheck(*ONCE, "--known-failures", "known.txt", *words, "bolt.py", cwd=tmp_path)
+    assert ran.returncode == code, ran.stdout + ran.stderr
+    verdict, reason = subjects(tmp_path)["bolt.settle.once"]
+    assert verdict == expected[0]
+    assert expected[1] in reason
 
 
 def test_ackers_are_told_to_the_component(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from multilang_cli.protocol.storm.outlooks import fingerprint
@@ -53,7 +54,12 @@ def test_a_file_is_cases_with_rules_and_sentences() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# why\na.b\n", "known-failures.txt:2: a rule is missing; expected: CASE-ID  rule[, rule(subject)]  # why."),
+        (
+            "# why\na.b\n",
+            "known-failures.txt:2: a rule is missing; expected: CASE-ID  [flaky ]rule[, rule(subject)]  # why.",
+        ),
+        ("a.b  flaky", "known-failures.txt:1: there is no rule 'flaky'"),
+        ("a.b  ack-twice flaky", "known-failures.txt:1: 'ack-twice flaky' is no rule"),
         ("a.b  ack-twice,", "known-failures.txt:1: a rule is missing"),
         ("a.b  ack-twice exited", "known-failures.txt:1: 'ack-twice exited' is no rule; expected:"),
         ("a.b  ack-twise", "known-failures.txt:1: there is no rule 'ack-twise'; did you mean ack-twice?"),
@@ -90,6 +96,20 @@ def test_a_bad_line_is_named(text: str, message: str) -> None:
         # What could not be judged is never excused.
         ("a.b exited", subject("untestable", "exited"), "untestable", "was untestable"),
         ("a.b exited", subject("error"), "error", "was error"),
+        # What is listed as flaky may pass, and must in one of its runs.
+        ("a.b flaky exited", subject("pass"), "pass", "was pass"),
+        ("a.b flaky exited", subject("warn", "pid-file-filled"), "warn", "was warn"),
+        (
+            "a.b flaky exited, ack-twice",
+            subject("flaky", "exited"),
+            "xfail",
+            "known to be flaky (known-failures.txt:1)",
+        ),
+        ("a.b flaky exited", subject("flaky", "ack-twice"), "flaky", "ack-twice is new: known-failures.txt:1 lists"),
+        ("a.b flaky exited", subject("fail", "exited"), "fail", "lists it as flaky, but it did not pass in any run"),
+        ("a.b flaky exited", subject("fail", "ack-twice"), "fail", "ack-twice is new"),
+        ("a.b flaky exited", subject("skip"), "stale", "it was not tested"),
+        ("a.b flaky exited", subject("untestable"), "untestable", "was untestable"),
         # What is not listed stays as it is.
         ("c.d exited", subject("fail", "exited"), "fail", "was fail"),
         ("c.d exited", subject("pass"), "pass", "was pass"),
@@ -147,7 +167,7 @@ def test_what_fails_is_written_with_its_rules() -> None:
     text = render("", {STORM: FAILING}, TITLES, strict=False)
     assert text == (
         f"{FILE_HEAD}a.b  ack-twice, exited  # acks twice; the process ended\n"
-        "flaky  exited  # the process ended\n"
+        "flaky  flaky exited  # the process ended\n"
         "mute  expectation  # what had to come back did not\n"
     )
     assert "warns  pid-file-filled  # a pid file that is not empty\n" in render(
@@ -160,8 +180,26 @@ def test_comments_of_lines_that_stay_are_kept() -> None:
     text = render(old, {STORM: FAILING}, TITLES, strict=False)
     assert text == (
         "# ours\n\nmute  expectation  # see our tracker\n# the rest\n"
-        "a.b  ack-twice, exited  # acks twice; the process ended\nflaky  exited  # the process ended\n"
+        "a.b  ack-twice, exited  # acks twice; the process ended\nflaky  flaky exited  # the process ended\n"
     )
+
+
+def test_a_line_of_a_flaky_case_stays_until_it_always_fails() -> None:
+    line = "a.b  flaky exited  # ours\n"
+    keeps: dict[Verdict, bool] = {"pass": True, "warn": True, "flaky": True, "skip": False, "untestable": False}
+    for verdict, kept in keeps.items():
+        assert (line in render(line, {STORM: [subject(verdict, "exited")]}, TITLES, strict=False)) is kept, verdict
+    assert render(line, {STORM: [subject("fail", "exited")]}, TITLES, strict=False) == "a.b  exited  # ours\n"
+    on_both = {"1.2": [subject("flaky", "exited")], "2.8": [subject("fail", "ack-twice")]}
+    assert render(line, on_both, TITLES, strict=False) == "a.b  ack-twice, exited  # ours\n"
+    on_one = {"1.2": [subject("pass")], "2.8": [subject("fail", "exited")]}
+    assert render(line, on_one, TITLES, strict=False) == "a.b  exited  # ours\n"
+
+
+def test_a_flaky_case_is_not_excused_by_another_of_the_same_cause() -> None:
+    failed = msgspec.structs.replace(subject("fail", "exited"), same_cause="c.d")
+    assert apply(known("a.b exited"), failed, strict=False, storm=STORM).verdict == "xfail"
+    assert apply(known("a.b flaky exited"), failed, strict=False, storm=STORM).verdict == "fail"
 
 
 @pytest.mark.parametrize("strict", [False, True])

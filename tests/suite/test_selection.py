@@ -25,6 +25,10 @@ def chosen(include: tuple[str, ...], exclude: tuple[str, ...], kind: str = "bolt
         (("bolt.heartbeat",), HEARTBEAT),
         (("bolt.heartbeat.*",), HEARTBEAT),
         (("bolt.heartbeat.idle",), {"bolt.heartbeat.idle"}),
+        # A rule or a sentence of the protocol stands for the cases that test it, an id of a case for itself.
+        (("ack-twice",), {"bolt.settle.once"}),
+        (("bolt.ack.once",), {"bolt.settle.once"}),
+        (("bolt.tick",), {"bolt.tick"}),
         (("*.stdin-closed", "end.sigterm"), {"end.stdin-closed", "end.sigterm"}),
     ],
 )
@@ -51,6 +55,9 @@ def test_an_undecided_kind_has_the_cases_of_both() -> None:
         (("bolt.hartbeat",), (), "did you mean bolt.heartbeat"),
         (("spout.sync.next",), (), "no bolt case matches"),
         ((), ("nonsense",), "no bolt case matches 'nonsense'"),
+        (("message-id-type",), (), "no bolt case is for message-id-type alone: `mlcheck explain message-id-type`"),
+        (("spout.commands.unknown",), (), "no bolt case is for spout.commands.unknown"),
+        (("ack-twice",), ("bolt.ack.once",), "leaves no case"),
         (("end.sigterm",), ("end",), "leaves no case"),
     ],
 )

@@ -74,7 +74,9 @@ LIMITS: OptionTable = {
 """How long anything may take."""
 CHOSEN: OptionTable = {
     "include": texts(
-        "-k", "PATTERN", "Only these cases: an id, a dotted prefix, a glob, or @FILE with one a line. Repeatable."
+        "-k",
+        "PATTERN",
+        "Only these cases: an id, a dotted prefix, a glob, a rule; or @FILE with one a line. Repeatable.",
     ),
     "exclude": texts("--exclude", "PATTERN", "Not these cases; as -k. Repeatable."),
 }

@@ -6,6 +6,7 @@ import fnmatch
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from multilang_cli.catalogue.written import cases_by_rule, load_sentences
 from multilang_cli.terminal.exits import CommandError, ExitCode
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def fitting(cases: Iterable[Case], kind: str) -> list[Case]:
 
 
 def select(cases: Iterable[Case], kind: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> list[Case]:
-    """The cases for a `kind` of component that match: by id, dotted prefix or glob. Raises SelectionError."""
+    """The cases for a `kind` of component that match, as of `matching`. Raises SelectionError."""
     possible = fitting(cases, kind)
     which = "case" if kind == "auto" else f"{kind} case"
     ids = matching([case.id for case in possible], include, exclude, which, "cases")
@@ -38,19 +39,40 @@ def select(cases: Iterable[Case], kind: str, include: tuple[str, ...], exclude: 
 
 
 def matching(ids: list[str], include: tuple[str, ...], exclude: tuple[str, ...], which: str, listed: str) -> list[str]:
-    """Those of `ids` that match: by id, dotted prefix or glob. Raises SelectionError.
+    """Those of `ids` that match: by id, dotted prefix or glob, else those that test the rule or sentence of that name.
 
-    `which`: what they are called; `listed`: what `mlcheck list` calls them.
+    `which`: what they are called; `listed`: what `mlcheck list` calls them. Raises SelectionError.
     """
-    for pattern in (*include, *exclude):
-        if not any(_matches(id_, pattern) for id_ in ids):
-            hint = nearest(pattern, [*ids, *_prefixes(ids)])
-            raise SelectionError(f"no {which} matches {pattern!r}{hint} (`mlcheck list {listed}` shows all)")
-    chosen = [id_ for id_ in ids if not include or any(_matches(id_, pattern) for pattern in include)]
-    chosen = [id_ for id_ in chosen if not any(_matches(id_, pattern) for pattern in exclude)]
+    included, excluded = (
+        {id_ for pattern in patterns for id_ in _matched(ids, pattern, which, listed)}
+        for patterns in (include, exclude)
+    )
+    chosen = [id_ for id_ in ids if (not include or id_ in included) and id_ not in excluded]
     if not chosen:
         raise SelectionError("the selection leaves no case to run")
     return chosen
+
+
+def _matched(ids: list[str], pattern: str, which: str, listed: str) -> set[str]:
+    """Those of `ids` that one pattern matches, at least one. Raises SelectionError."""
+    if found := {id_ for id_ in ids if _matches(id_, pattern)}:
+        return found
+    shows = f"(`mlcheck list {listed}` shows all)"
+    testing = _testing(pattern)
+    if testing is None:
+        hint = nearest(pattern, [*ids, *_prefixes(ids)])
+        raise SelectionError(f"no {which} matches {pattern!r}{hint} {shows}")
+    if not (found := testing & {*ids}):
+        raise SelectionError(f"no {which} is for {pattern} alone: `mlcheck explain {pattern}` says more {shows}")
+    return found
+
+
+def _testing(name: str) -> set[str] | None:
+    """The cases that test a rule or a sentence of the written protocol; None where it is the name of neither."""
+    by_rule, sentence = cases_by_rule(), load_sentences().get(name)
+    if sentence is not None:
+        return {*sentence.sentence.cases}
+    return {*by_rule[name]} if name in by_rule else None
 
 
 def _prefixes(ids: Iterable[str]) -> set[str]:

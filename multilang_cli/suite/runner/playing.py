@@ -26,7 +26,7 @@ from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.jobs import Jobs
 from multilang_cli.suite.runner.learned import Learned
 from multilang_cli.suite.steps.settling import SUBJECT, subject_of
-from multilang_cli.suite.verdict.baseline import apply, without_a_case
+from multilang_cli.suite.verdict.baseline import FLAKY_RETRIES, apply, without_a_case
 from multilang_cli.suite.verdict.repeats import Hang, Repeats
 from multilang_cli.terminal.output import remark, remark_note
 from multilang_cli.transcript.private import open_private
@@ -240,16 +240,17 @@ class Run:
         played = self._once(self.subject, case, short, on_wait)
         if short is not None and played.hang is not None and self._is_another(played.hang):
             played = self._once(self.subject, case, on_wait=on_wait)
-        if played.subject.verdict == "fail" and self.subject.options.retries:
-            return self._again(case, played)
+        retries = self.subject.options.retries or (FLAKY_RETRIES if self.known.is_flaky(case.id) else 0)
+        if played.subject.verdict == "fail" and retries:
+            return self._again(case, played, retries)
         return played
 
-    def _again(self, case: Case, first: PlayedCase) -> PlayedCase:
+    def _again(self, case: Case, first: PlayedCase, retries: int) -> PlayedCase:
         """Play a case that failed until it does not: then it is flaky. What is shown is the first run."""
         subject, said_pid = first.subject, first.said_pid
         with scratch(".again-", self.subject.record) as folder:
             checked = msgspec.structs.replace(self.subject, record=folder)
-            for number in range(1, self.subject.options.retries + 1):
+            for number in range(1, retries + 1):
                 played = self._once(checked, case)
                 said_pid = said_pid or played.said_pid
                 if played.subject.verdict in {"pass", "warn"}:

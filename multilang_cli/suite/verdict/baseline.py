@@ -1,7 +1,8 @@
 """Known failures: cases that are listed in a file with the rules they break. They still run; what changes is red. Pure.
 
-A line is ``CASE-ID  rule[, rule]  # a sentence for people``; blank lines and comments are for people alone. Where a
-rule can be broken by one of a few things, such as a command that is not answered, it stands as ``rule(subject)``.
+A line is ``CASE-ID  [flaky ]rule[, rule]  # a sentence for people``; blank lines and comments are for people alone.
+Where a rule can be broken by one of a few things, such as a command that is not answered, it stands as
+``rule(subject)``. A case that is listed as flaky is played again when it fails, and has to pass in one of its runs.
 """
 
 from __future__ import annotations
@@ -32,8 +33,14 @@ FILE_HEAD = """\
 # A line whose case passes makes the run fail until it is deleted; so does a rule that is broken and not listed.
 """
 
-_FORM = "expected: CASE-ID  rule[, rule(subject)]  # why"
-_LINE = re.compile(r"(?P<id>\S+)(?:\s+(?P<rules>.+))?")
+FLAKY = "flaky"
+"""Stands before the rules of a case that fails in some runs only."""
+
+FLAKY_RETRIES = 2
+"""How often a case that is listed as flaky is played again where no ``--retries`` says it."""
+
+_FORM = "expected: CASE-ID  [flaky ]rule[, rule(subject)]  # why"
+_LINE = re.compile(r"(?P<id>\S+)(?:\s+(?P<flaky>flaky\s))?(?:\s*(?P<rules>.+))?")
 
 
 _RULE = re.compile(r"[\w-]+(\([^\s,()#]+\))?")
@@ -56,12 +63,16 @@ class BaselineError(ConfigError):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A line: the case `id`, the `rules` it may break, the comment for people, and where it stands, from 1."""
+    """A line: the case `id`, the `rules` it may break, the comment for people, and where it stands, from 1.
+
+    `flaky`: the case may pass or fail, but has to pass in one of its runs.
+    """
 
     id: str
     rules: tuple[str, ...]
     comment: str = ""
     line: int = 0
+    flaky: bool = False
 
     def lists(self, name: str) -> bool:
         """True if the line is about this: by its name, or by its rule whatever the subject."""
@@ -74,6 +85,11 @@ class Baseline(msgspec.Struct, frozen=True):
     name: str
     entries: dict[str, Entry] = {}
 
+    def is_flaky(self, case: str) -> bool:
+        """True if the case is listed as flaky."""
+        entry = self.entries.get(case)
+        return entry is not None and entry.flaky
+
     def at(self, entry: Entry) -> str:
         """The place of an entry: ``known-failures.txt:3``."""
         return f"{self.name}:{entry.line}"
@@ -85,7 +101,8 @@ def parse(text: str, name: str, rules: Collection[str]) -> Baseline:
     for number, line in enumerate(text.splitlines(), 1):
         said, comment = parted(line)
         if found := _LINE.fullmatch(said):
-            entry = Entry(found["id"], _rules(found["rules"] or "", f"{name}:{number}", rules), comment, number)
+            listed = _rules(found["rules"] or "", f"{name}:{number}", rules)
+            entry = Entry(found["id"], listed, comment, number, bool(found["flaky"]))
             if entry.id in entries:
                 first = entries[entry.id].line
                 raise BaselineError(f"{name}:{number}: {entry.id} stands in line {first} too; one line for each case.")
@@ -128,12 +145,13 @@ def apply(baseline: Baseline, subject: SubjectResult, *, strict: bool, storm: st
     """The case as it counts once known failures are known; as it is if it is not listed, or could not be judged.
 
     xfail if it breaks only listed rules; fail (warn, flaky) if it breaks another; stale if it breaks none of them.
+    One that is listed as flaky may pass, and fails if it did not pass in any run.
     """
     entry = baseline.entries.get(subject.id)
     if entry is None:
         return subject
     at = baseline.at(entry)
-    if subject.same_cause:
+    if subject.same_cause and not entry.flaky:
         return _known(subject, at)
     if subject.verdict in {"untestable", "error"}:
         return subject
@@ -143,6 +161,8 @@ def apply(baseline: Baseline, subject: SubjectResult, *, strict: bool, storm: st
     red = [rule for rule, weight in wrong.items() if strict or weight == "fail"]
     new = [name for name in red if not entry.lists(name)]
     known = [name for name in wrong if entry.lists(name)]
+    if entry.flaky and not red:
+        return subject
     if not known and (not new or subject.verdict == "warn"):
         tail = f" (it gives a warning: {subject.reason})" if subject.verdict == "warn" else ""
         return _stale(subject, f"it passes now{tail}: delete line {entry.line} of {baseline.name}")
@@ -152,11 +172,19 @@ def apply(baseline: Baseline, subject: SubjectResult, *, strict: bool, storm: st
         return subject
     gone = [name for name in entry.rules if not wrong.keys() & {name} and name not in map(rule_of, wrong)]
     tail = f"; no longer by {', '.join(gone)}" if gone else ""
-    return _known(subject, at, tail)
+    return _known_to_be_flaky(subject, at) if entry.flaky else _known(subject, at, tail)
 
 
-def _known(subject: SubjectResult, at: str, tail: str = "") -> SubjectResult:
-    return msgspec.structs.replace(subject, verdict="xfail", reason=f"known failure ({at}): {subject.reason}{tail}")
+def _known_to_be_flaky(subject: SubjectResult, at: str) -> SubjectResult:
+    """A case that breaks listed rules only; its verdict is flaky if it passed in another run."""
+    if subject.verdict == "fail":
+        reason = f"{subject.reason}; {at} lists it as flaky, but it did not pass in any run"
+        return msgspec.structs.replace(subject, reason=reason)
+    return _known(subject, at, known_as="known to be flaky")
+
+
+def _known(subject: SubjectResult, at: str, tail: str = "", known_as: str = "known failure") -> SubjectResult:
+    return msgspec.structs.replace(subject, verdict="xfail", reason=f"{known_as} ({at}): {subject.reason}{tail}")
 
 
 def _stale(subject: SubjectResult, reason: str) -> SubjectResult:
@@ -194,21 +222,28 @@ def render(
 ) -> str:
     """The text of a file that lists what fails now: the lines of `old` that stay, in order, then the new ones.
 
-    A line's own comment stays or goes with it, all others stay. `subjects`: by the Storm version that was played; what
-    fails on any is listed. `titles`: of the rules, to explain new lines with. With `strict` warnings are listed too.
+    A line's own comment stays or goes with it, all others stay, and so do lines of flaky cases that passed. `subjects`:
+    by the Storm version that was played; what fails on any is listed. `titles`: of the rules, to explain new lines
+    with. With `strict` warnings are listed too.
     """
     failing: dict[str, tuple[str, ...]] = {}
+    always: set[str] = set()
+    passed: set[str] = set()
     for storm, subject in ((storm, subject) for storm, played in subjects.items() for subject in played):
         if rules := _listed(subject, storm, strict=strict):
             failing[subject.id] = tuple(sorted({*failing.get(subject.id, ()), *rules}))
+            always |= {subject.id} if subject.verdict != "flaky" else set()
+        elif subject.verdict in {"pass", "warn"}:
+            passed.add(subject.id)
     lines = []
     for line in (old or FILE_HEAD).splitlines():
         said, comment = parted(line)
-        if not said:
+        id_, *rest = said.split() or [""]
+        if not said or (rest[:1] == [FLAKY] and id_ in passed and id_ not in failing):
             lines.append(line)
-        elif names := failing.pop(said.split()[0], ()):
-            lines.append(_line(said.split()[0], names, comment or _why(names, titles)))
-    lines += [_line(id_, names, _why(names, titles)) for id_, names in sorted(failing.items())]
+        elif names := failing.pop(id_, ()):
+            lines.append(_line(id_, names, comment or _why(names, titles), flaky=id_ not in always))
+    lines += [_line(i, names, _why(names, titles), flaky=i not in always) for i, names in sorted(failing.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -219,8 +254,8 @@ def _listed(subject: SubjectResult, storm: str, *, strict: bool) -> list[str]:
     return [rule for rule, weight in wrong.items() if strict or weight == "fail"]
 
 
-def _line(id_: str, rules: Iterable[str], comment: str) -> str:
-    return f"{id_}  {', '.join(rules)}  # {comment}"
+def _line(id_: str, rules: Iterable[str], comment: str, *, flaky: bool) -> str:
+    return f"{id_}  {FLAKY + ' ' if flaky else ''}{', '.join(rules)}  # {comment}"
 
 
 def _why(rules: Iterable[str], titles: Mapping[str, str]) -> str:
