@@ -202,7 +202,7 @@ def test_docs_tell_every_setting() -> None:
 
 def test_the_table_beside_storm_names_tests_that_there_are() -> None:
     text = (ROOT / "docs" / "kafka-compared.md").read_text(encoding="utf-8")
-    rows = text.partition("## Beside storm-kafka-client")[2].partition("\n## ")[0].splitlines()
+    rows = text.partition("## Compared with storm-kafka-client")[2].partition("\n## ")[0].splitlines()
     named = [line.rsplit("|", 2)[1].strip(" `") for line in rows if line.startswith("| ") and "---" not in line][1:]
     assert len(named) >= 25
     for each in filter(None, named):
