@@ -53,8 +53,10 @@ class Table(NamedTuple):
 
 
 PARTITIONS = (
-    TableColumn("topology", "string", "the topology's name, cut at 100 characters; null if nobody said"),
-    TableColumn("day", "date", "the day on which it happened, in UTC; null if the recording began nobody knows when"),
+    TableColumn("topology", "string", "the topology's name, cut at 100 characters; null if the recording does not say"),
+    TableColumn(
+        "day", "date", "the day on which it happened, in UTC; null if the recording does not say when it began"
+    ),
 )
 """Columns of a table that is in partitions, in the names of its folders alone: `topology=NAME/day=2026-11-28`."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from multilang_cli.audit.columns import Table, TableColumn
 
 WHO = (
-    TableColumn("topology", "string", "the topology's name; empty if nobody said"),
+    TableColumn("topology", "string", "the topology's name; empty if the recording does not say"),
     TableColumn("component", "string", "the component's id in the topology"),
     TableColumn("task", "int", "the task's id"),
 )
 RUN = TableColumn("run", "string", "the run of the topology, as in the table roots")
-WORKER = TableColumn("worker", "string", "the worker, or, where nobody named it, the machine")
+WORKER = TableColumn("worker", "string", "the worker, or the machine where the recording does not name the worker")
 
 RATES = Table(
     "rates",
@@ -22,7 +22,8 @@ RATES = Table(
         TableColumn(
             "hour",
             "timestamp",
-            "the hour it began in, UTC; null if the recording does not say when it was, or names no time of a calendar",
+            "the beginning of the hour, UTC; null if the recording does not say when it was, or names no time of a"
+            " calendar",
         ),
         TableColumn("kind", "string", "bolt or spout"),
         TableColumn("seconds", "double", "from the first to the last event"),
@@ -62,14 +63,16 @@ TIMEOUTS = Table(
     (
         TableColumn("conv", "string", "the conversation"),
         TableColumn("id", "string", "the tuple's id; the message id as JSON"),
-        TableColumn("nth", "bigint", "which delivery or emission of it"),
+        TableColumn("nth", "bigint", "the number of this delivery or emission of the id"),
         *WHO,
         TableColumn("kind", "string", "bolt or spout"),
         TableColumn("after", "double", "seconds until it was settled"),
         TableColumn("timeout", "double", "the message timeout, seconds"),
-        TableColumn("waiting", "double", "seconds behind earlier tuples in the component; null for a spout"),
-        TableColumn("processing", "double", "seconds in which it was the oldest under way; null for a spout"),
-        TableColumn("downstream", "double", "seconds in everything behind a spout; null for a bolt"),
+        TableColumn("waiting", "double", "seconds in which the bolt still had earlier tuples; null for a spout"),
+        TableColumn(
+            "processing", "double", "seconds in which it was the oldest tuple that the bolt had; null for a spout"
+        ),
+        TableColumn("downstream", "double", "seconds in everything downstream of the spout; null for a bolt"),
     ),
 )
 
@@ -82,14 +85,14 @@ SILENCES = Table(
         TableColumn("seq", "bigint", "the heartbeat"),
         TableColumn("t", "double", "its time, seconds since the conversation began"),
         TableColumn("after", "double", "seconds until the sync; null if none came"),
-        TableColumn("id", "string", "the oldest tuple under way then; null if there was none"),
+        TableColumn("id", "string", "the oldest tuple that the bolt had then; null if there was none"),
         TableColumn("held", "double", "seconds for which the bolt had had that tuple; null if there was none"),
     ),
 )
 
 RESTARTS = Table(
     "restarts",
-    "Ends of processes, those of one worker that come close together in one row.",
+    "Ends of processes. Those of one worker that come close together are one row.",
     (
         TableColumn("topology", "string", "the topology's name"),
         WORKER,
@@ -115,7 +118,9 @@ KEYS = Table(
         TableColumn("tuples", "bigint", "tuples with this key"),
         TableColumn("share", "double", "of all tuples of the stream, from 0 to 1"),
         TableColumn("task", "int", "the consumer's task up to Storm 2.5; null if the values have no such field"),
-        TableColumn("task_since_2_6", "int", "its task since Storm 2.6, which makes other numbers of JSON's"),
+        TableColumn(
+            "task_since_2_6", "int", "its task since Storm 2.6, which reads the numbers of JSON as other Java types"
+        ),
         TableColumn("moves", "boolean", "true if they differ"),
     ),
 )
@@ -130,7 +135,7 @@ DIALECTS = Table(
         TableColumn("messages", "bigint", "how many messages"),
         TableColumn("conversations", "bigint", "in how many conversations"),
         TableColumn("components", "array<string>", "of which components"),
-        TableColumn("today", "bigint", "how many of them fare no better on the version that was recorded"),
+        TableColumn("today", "bigint", "how many of them do such harm on the version that was recorded, too"),
         TableColumn("conv", "string", "one conversation"),
         TableColumn("seq", "bigint", "and the event there"),
         TableColumn("message", "string", "what is wrong with it"),
@@ -139,7 +144,7 @@ DIALECTS = Table(
 
 QUALITY = Table(
     "quality",
-    "What the other tables need of the recordings, one row each, and how often it does not hold.",
+    "One row for each thing that the other tables need of the recordings, and how often it does not hold.",
     (
         TableColumn("expectation", "string", "a sentence"),
         TableColumn("about", "string", "the table that shows more"),

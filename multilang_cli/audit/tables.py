@@ -20,7 +20,7 @@ CONVERSATIONS = Table(
         TableColumn(
             "conv",
             "string",
-            "the conversation's id, the same in all its parts; #2 and so on is added where others have it",
+            "the conversation's id, the same in all its parts; with #2 and so on where several have one id",
         ),
         TableColumn("part", "int", "its part, from 1"),
         *PLACE,
@@ -28,13 +28,15 @@ CONVERSATIONS = Table(
         TableColumn("kind", "string", "bolt or spout"),
         TableColumn("component", "string", "the component's id in the topology"),
         TableColumn("task", "int", "the task's id"),
-        TableColumn("worker", "string", "the worker, as the recorder named it; empty if it did not"),
-        TableColumn("host", "string", "the machine; empty if nobody said"),
-        TableColumn("topology", "string", "the topology's name; empty if nobody said"),
-        TableColumn("started", "double", "wall-clock time of t = 0, seconds since 1970; null if nobody said"),
+        TableColumn("worker", "string", "the worker, as the recorder named it; empty if it named none"),
+        TableColumn("host", "string", "the machine; empty if the recording does not say"),
+        TableColumn("topology", "string", "the topology's name; empty if the recording does not say"),
+        TableColumn(
+            "started", "double", "wall-clock time of t = 0, seconds since 1970; null if the recording does not say"
+        ),
         TableColumn("timeout", "double", "the topology's message timeout, seconds"),
         TableColumn("closed", "boolean", "true if the part has its end"),
-        TableColumn("counted", "bigint", "events that its end tells of; null if it has none"),
+        TableColumn("counted", "bigint", "the number of events by its end; null if it has no end"),
         TableColumn("header", "binary", "the whole line, as it was written"),
     ),
 )
@@ -71,7 +73,7 @@ EVENTS = Table(
 
 QUARANTINE = Table(
     "quarantine",
-    "One row for each line that is no event, header or end, or stands in a second copy: nothing is dropped in silence.",
+    "One row for each line that is no event, header or end, or is a second copy: nothing is dropped in silence.",
     (
         *PLACE,
         TableColumn("reason", "string", "why it could not be read"),
@@ -88,7 +90,7 @@ MARKS = Table(
             "string",
             "the run of a topology: its name and when it began, or the folder of its history; root ids are its own",
         ),
-        TableColumn("root", "bigint", "the root id; of a tap's, one that was made up"),
+        TableColumn("root", "bigint", "the root id; where it was inferred from taps, one that the audit made up"),
         TableColumn(
             "what", "string", "emit, made, ack, fail, lost, unheard; the end: acked, failed, timed out, or told fail"
         ),
@@ -128,9 +130,9 @@ ROOTS = Table(
         TableColumn("fails", "bigint", "fails of them"),
         TableColumn("ack_val", "bigint", "XOR of all edges made and acked; 0 is no proof by itself"),
         TableColumn("open_edge", "bigint", "the first edge that nobody settled; null if there is none"),
-        TableColumn("open_task", "int", "who holds that one"),
-        TableColumn("open_id", "string", "its tuple id"),
-        TableColumn("open_since", "double", "when it was made"),
+        TableColumn("open_task", "int", "the task that has that tuple"),
+        TableColumn("open_id", "string", "the id of that tuple"),
+        TableColumn("open_since", "double", "when that tuple was emitted"),
         TableColumn("confidence", "string", "certain, high or low: how far the tree was inferred"),
     ),
     PlacedBy("run", "emitted"),
@@ -178,7 +180,8 @@ OUTLOOKS = Table(
         TableColumn(
             "fate",
             "string",
-            "survives, ignored, fails-tuple, loses-data, hangs, dies; unknown also for a version that is",
+            "survives, ignored, fails-tuple, loses-data, hangs, dies or unknown; unknown also where mlcheck does not"
+            " know the version",
         ),
         TableColumn("seq", "bigint", "the event that decides; null for none"),
         TableColumn("rule", "string", "the rule that was broken; null for none"),
@@ -192,25 +195,27 @@ LEDGER = Table(
         TableColumn("conv", "string", "the conversation"),
         TableColumn("id", "string", "the tuple's id; the message id as JSON"),
         TableColumn(
-            "nth", "bigint", "which delivery or emission of this id, from 1; 0: what was settled was never seen"
+            "nth",
+            "bigint",
+            "the number of this delivery or emission of the id, from 1; 0 if the id was settled and never seen before",
         ),
-        TableColumn("kind", "string", "bolt or spout: who settles a bolt's is the component; a spout's, Storm"),
+        TableColumn("kind", "string", "bolt or spout: the component settles a bolt's tuples, Storm a spout's"),
         TableColumn("stream", "string", "its stream"),
-        TableColumn("comp", "string", "of a bolt's: the component that emitted it; else null"),
-        TableColumn("source", "int", "of a bolt's: the task that emitted it; else null"),
+        TableColumn("comp", "string", "of a bolt's tuple: the component that emitted it; else null"),
+        TableColumn("source", "int", "of a bolt's tuple: the task that emitted it; else null"),
         TableColumn("seq", "bigint", "the event that delivered or emitted it; null if never seen"),
         TableColumn("t", "double", "its time, seconds since the conversation began; null if never seen"),
         TableColumn(
             "at",
             "double",
-            "the same as wall-clock time, seconds since 1970; null if the recording began nobody knows when",
+            "the same as wall-clock time, seconds since 1970; null if the recording does not say when it began",
         ),
-        TableColumn("settled", "bigint", "how often it was settled"),
+        TableColumn("settled", "bigint", "how often the tuple was settled"),
         TableColumn("by", "string", "ack or fail, the first of them; null for none"),
         TableColumn("settled_seq", "bigint", "the event that did it first; null for none"),
         TableColumn("after", "double", "seconds until it was settled first; null for none"),
         TableColumn(
-            "waiting", "double", "of those, seconds for which earlier tuples of a bolt were under way; null for a spout"
+            "waiting", "double", "of those, the seconds in which the bolt still had earlier tuples; null for a spout"
         ),
         TableColumn("timeout", "double", "the message timeout, seconds"),
         TableColumn(
