@@ -131,6 +131,15 @@ def test_what_is_emitted_first_to_each_stream_is_shown() -> None:
     assert late == '[2] to "late", without an id'
 
 
+@pytest.mark.parametrize(
+    "asked", [TupleMsg("__system", [1], -1, "__tick", "5"), TupleMsg(None, [], -1, "__heartbeat", "5")]
+)
+def test_a_bolt_that_is_fed_nothing_is_not_told_of_as_a_spout(asked: TupleMsg) -> None:
+    settling = Settling()
+    settling.add(fed(FedTuples(), asked, emit(1, anchor="5"), Emit([2], stream="late")))
+    assert [*settling.emits.values()] == ['[1] to "default"', '[2] to "late", without anchors']
+
+
 BEAT = TupleMsg(None, [], -1, "__heartbeat", "0")
 
 

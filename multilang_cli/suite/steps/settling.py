@@ -146,7 +146,7 @@ class FedTuples:
         self._latest = 0
         self._began: float | None = None
         self._ended = 0.0
-        self._dismissed = False
+        self._dismissed = self._ticked = False
 
     @property
     def pace(self) -> float:
@@ -198,13 +198,16 @@ class FedTuples:
             self._began = t if self._began is None else self._began
             self.open[message.id] = Fed(self.fed, message, t, self._is_sample(message))
             self.mixing.feed(message)
+        else:
+            self._ticked = True
 
     def _emitted(self, said: Emit) -> None:
         self.emitted += 1
         self.anchored += bool(said.anchors)
         of = [self.open.get(anchor) for anchor in said.anchors]
         if said.stream not in self.emits and len(self.emits) < MOST_STREAMS:
-            self.emits[said.stream] = _told_of(said, of[0] if of else None, by_spout=not self.fed)
+            by_spout = not (self.fed or self._ticked or self._beat > -inf)
+            self.emits[said.stream] = _told_of(said, of[0] if of else None, by_spout=by_spout)
         if len(of) == 1 and of[0] is not None:
             self.mixing.emit(said, of[0].message, len(self.open))
         if self._owned and not self.mixed and of and all(each is not None and each.is_sample for each in of):
