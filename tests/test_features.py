@@ -117,7 +117,7 @@ ONLY_OF_ANCHORS = {
     "run --strict bolt.py": r"1 passed",
     "run --timeout 5 bolt.py": r"1 passed",
     "run --record-all bolt.py": r"1 passed",
-    "run --limit frame=1048576 bolt.py": r"1 passed",
+    "run --limit frame=16777216 bolt.py": r"1 passed",
     "run -k library.bolt.value.strings --testee FOLDER": r"1 passed",
     "run --testee FOLDER --dry-run": r"(?s)testee\.py.*bolt\.settle\.once",
     "run -k bolt.settle.once --known-failures flaky.txt bolt.py": r"1 passed",
