@@ -30,7 +30,8 @@ EXPECTATION = "expectation"
 
 FILE_HEAD = """\
 # Known failures of `mlcheck run`: a case, the rules that it breaks, a sentence for people. These cases still run.
-# A line whose case passes makes the run fail until it is deleted; so does a rule that is broken and not listed.
+# A line whose case passes makes the run fail until it is deleted, unless `flaky` stands before its rules.
+# A rule that is broken and not listed makes it fail too.
 """
 
 FLAKY = "flaky"
