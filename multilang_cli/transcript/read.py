@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.protocol.wire.framing import count_byte
 from multilang_cli.protocol.words.events import Event, Gap
 from multilang_cli.protocol.words.shortening import SHOWN_OF_VALUE, ends
 from multilang_cli.transcript.format import (
@@ -255,7 +256,7 @@ class _File:
         """Whole lines: those of plain frames are read together. `known`: all of them, if they are known to be plain."""
         if not block:
             return
-        size = block.count(b"\n")
+        size = count_byte(block, b"\n")
         lines = _plain_lines(block, size) if known is None and size >= LINES_TOGETHER else known
         if lines is not None and (events := self._span(lines, block)) is not None:
             self.number += size

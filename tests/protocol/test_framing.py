@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.wire.framing import LENGTHY, Frame, Framer, Frames, frame_text, plain_run
+from multilang_cli.protocol.wire.framing import LENGTHY, Frame, Framer, Frames, count_byte, frame_text, plain_run
 
 LINES = st.lists(
     st.sampled_from([b"", b"end", b" end", b"end ", b"{}", b'{"command":"sync"}', b"x", b"\xff"]), max_size=12
@@ -134,3 +134,8 @@ def test_a_carriage_return_in_what_is_left_is_no_run() -> None:
 def test_few_bytes_are_no_run() -> None:
     assert not isinstance(Framer().feed(SYNC * 2), Frames)
     assert isinstance(Framer().feed(SYNC * LENGTHY), Frames)
+
+
+@given(st.binary(), st.binary(min_size=1, max_size=1))
+def test_a_byte_is_counted(data: bytes, byte: bytes) -> None:
+    assert count_byte(data + byte, byte) == data.count(byte) + 1

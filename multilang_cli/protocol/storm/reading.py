@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol.storm import diagnosis, large
-from multilang_cli.protocol.wire.framing import TERMINATOR, Frames
+from multilang_cli.protocol.wire.framing import TERMINATOR, Frames, count_byte
 from multilang_cli.protocol.wire.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
 from multilang_cli.protocol.words.large import LARGEST_DECODED, STRING, has_too_many_parts, plain
 from multilang_cli.protocol.words.messages import (
@@ -161,7 +161,7 @@ def _say_what_goes_without(run: bytes, texts: Sequence[bytes], messages: Sequenc
         for text, message in zip(texts, messages, strict=True)
         if message.__class__ is Emit and message.need_task_ids
     ]
-    return 1 in said and max(said) == 1 and run.count(b":") == keys + sum(said)
+    return 1 in said and max(said) == 1 and count_byte(run, b":") == keys + sum(said)
 
 
 def _text(frame: Frame) -> bytes:
@@ -277,7 +277,7 @@ def _has_keys(text: bytes, keys: int) -> bool:
 
     With no space before any colon, each key ends in ``":``; as few of these as there are keys leave none for another.
     """
-    return text.count(b":") == keys or (text.count(b'":') == keys and _SPACED.search(text) is None)
+    return count_byte(text, b":") == keys or (text.count(b'":') == keys and _SPACED.search(text) is None)
 
 
 def _has_keys_or_defaults(text: bytes, message: Any) -> bool:
