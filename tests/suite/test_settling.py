@@ -706,6 +706,44 @@ def test_who_works_slowly_is_given_as_long_for_what_it_may_refuse(
     assert {each.id: each.verdict for each in result.subjects} == dict.fromkeys(cases, "pass")
 
 
+PIECEWISE = """
+import json, os, sys
+def hear():
+    lines = []
+    for line in iter(sys.stdin.readline, ""):
+        if line == "end\\n":
+            return json.loads("".join(lines))
+        lines.append(line)
+    sys.exit()
+def say(**message):
+    print(json.dumps(message), "end", sep="\\n", flush=True)
+open(os.path.join(hear()["pidDir"], str(os.getpid())), "w").close()
+say(pid=os.getpid())
+open_ones = []
+while True:
+    heard = hear()
+    if heard["stream"] == "__heartbeat":
+        say(command="sync")
+    else:
+        open_ones.append([heard["id"], 7 if '"words"' in heard["tuple"][0] else 0])
+    for each in open_ones:
+        say(command="emit", tuple=[each[1]], anchors=[each[0]], need_task_ids=False)
+        each[1] -= 1
+        if each[1] < 0:
+            say(command="ack", id=each[0])
+    open_ones = [each for each in open_ones if each[1] >= 0]
+"""
+
+
+@pytest.mark.component
+def test_who_does_a_piece_at_each_heartbeat_is_waited_for(tmp_path: Path) -> None:
+    program = tmp_path / "bolt.py"
+    program.write_text(PIECEWISE)
+    options = RunOptions(record=str(tmp_path), include=("bolt.settle.once", "bolt.emit.unicode"))
+    result = run_suite(Component(command=(sys.executable, str(program)), kind="bolt"), options)
+    assert {each.id: each.verdict for each in result.subjects} == dict.fromkeys(options.include, "pass")
+
+
 def test_what_is_given_up_early_says_nothing_of_a_whole_limit() -> None:
     seen = Settling()
     seen.waited_out, seen.slowest = True, 5.0

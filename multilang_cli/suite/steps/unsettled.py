@@ -36,6 +36,8 @@ GLANCES = 4
 """Times in a row that a bolt is to be seen at rest before it counts as such."""
 BETWEEN_GLANCES = 0.05
 """Seconds between them: what works on megabytes waits for memory, or for the rest of a message, now and then."""
+NEXT_PIECE = 1.5
+"""Seconds within which a bolt that goes on at each message emits again: a heartbeat comes each second."""
 _THREAD_DIED = "thread-died"
 MOST_HOLES = 5
 """Tuples that are looked at in one wait: each is of another value than those before."""
@@ -77,6 +79,7 @@ class _Wait:
         open_ones = len(stage.feed.open)
         self.patience = max(stage.settling.patience(limit, open_ones), LEAST_TICKS * self.bolt.tick_period)
         self.began = self.bolt.session.now
+        self.emitted = stage.feed.emitted
         self.until = self.began + limit
 
     def comes(self) -> bool:
@@ -103,7 +106,7 @@ class _Wait:
         """Wait on while it works on what it may refuse: slow is no refusal. In vain once in a run."""
         bolt, settling = self.bolt, self.stage.settling
         until = self.began + self.stage.limits["settle"]
-        while not settling.overworked and bolt.session.now < until and self._is_at_work():
+        while not settling.overworked and bolt.session.now < until and (self._is_at_work() or self._goes_on()):
             if bolt.session.wait(self._done, WORKS, "output", quietly=True):
                 return True
         settling.overworked = settling.overworked or bolt.session.now >= until
@@ -117,6 +120,15 @@ class _Wait:
             for _ in range(GLANCES)
         )
         return any(looks)
+
+    def _goes_on(self) -> bool:
+        """True if it has emitted in this wait, and emits again for the next message: a piece of its work at each."""
+        feed, before = self.stage.feed, self.stage.feed.emitted
+        settles = feed.settled or self.stage.settling.settled
+        if before == self.emitted or not settles or not self.bolt.version.heartbeats:
+            return False
+        self.bolt.session.wait(lambda: self._done() or feed.emitted > before, NEXT_PIECE, "output", quietly=True)
+        return feed.emitted > before
 
     def explained(self) -> bool:
         """See what it is that stays open, and say so: False, with a finding; True if equal tuples had it settled."""
