@@ -6,7 +6,9 @@ import errno
 import json
 import os
 import re
+import resource
 import select
+import shlex
 import shutil
 import signal
 import stat
@@ -22,7 +24,7 @@ import pytest
 from multilang_cli.audit.store.manifest import only_writer
 from multilang_cli.kafka.metrics import write_prometheus
 from multilang_cli.reports.evidence.bundle import BundleError, unpack
-from multilang_cli.tap.run import why_not_recorded
+from multilang_cli.tap.run import MUCH_ROOM, room_in, why_not_recorded
 from multilang_cli.tap.wrapper import write as write_wrapper
 from multilang_cli.terminal.fault import report_fault
 from multilang_cli.transcript.archives import LEAST_BYTES
@@ -110,6 +112,36 @@ def test_a_full_disk_is_told_before_anything_is_lost(tmp_path: Path, monkeypatch
     full = os.statvfs_result([0 if at == 4 else value for at, value in enumerate(whole)])
     monkeypatch.setattr(os, "statvfs", lambda _: full)
     assert why_not_recorded(tmp_path) == "No space left on device"
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("words", [(), ("--record-all",)], ids=["ring", "all"])
+def test_a_tap_with_little_room_says_so_before_a_component_ends_at_once(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Its stderr is closed behind the component's end, when the recording fails; the log may have no room either."""
+    command = [sys.executable, "-m", "multilang_cli", "tap", "--record", "taps", *words, "--", "true"]
+    ran = subprocess.run(
+        ["bash", "-c", f"ulimit -f 16; exec {shlex.join(command)}"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = "mlcheck tap: taps: there is room for 16384 bytes alone, and what comes later is lost\n"
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", told)
+
+
+def test_room_is_that_of_the_disk_and_of_the_limit_of_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert room_in(tmp_path) == MUCH_ROOM
+    whole = os.statvfs(tmp_path)
+    almost = os.statvfs_result([3 if at == 4 else value for at, value in enumerate(whole)])
+    monkeypatch.setattr(os, "statvfs", lambda _: almost)
+    assert room_in(tmp_path) == 3 * whole.f_frsize
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (100, 200))
+    assert room_in(tmp_path) == 100
 
 
 def test_no_duration_is_a_difference_of_times_of_day() -> None:
@@ -423,6 +455,7 @@ def test_a_tap_whose_files_can_no_longer_be_written_says_so_and_passes_on(tmp_pa
         assert ran.stderr is not None
         for _ in range(TUPLES):
             assert ran.stdout.readline() == b"acked\n"
+        assert b"there is room for 32768 bytes alone" in ran.stderr.readline()
         assert select.select([ran.stderr], [], [], 30)[0]
         assert b"mlcheck tap: recording failed: " in ran.stderr.readline()
         assert feeder.stdin is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import resource
 import select
 import signal
 import sys
@@ -38,6 +39,8 @@ RECORDED_WITHIN = 30
 """Seconds in which what is still to be recorded must be told, once the component is dead."""
 RECORDER_LIMIT = 5.0
 """Seconds that the tap waits for its recorder, where nobody waits for the tap."""
+MUCH_ROOM = 1024 * 1024
+"""Bytes of room below which it is said at once that a recording may be cut."""
 _NICE = 5
 
 
@@ -83,15 +86,34 @@ def why_not_recorded(folder: Path) -> str:
     return os.strerror(errno.ENOSPC) if full else ""
 
 
+def room_in(folder: Path) -> int:
+    """Bytes that a file may have, by the room in its folder and the limit of a process; MUCH_ROOM if more."""
+    room = os.statvfs(folder)
+    longest, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return min(room.f_bavail * room.f_frsize, MUCH_ROOM if longest == resource.RLIM_INFINITY else longest, MUCH_ROOM)
+
+
 def _warn(plan: TapPlan) -> bool:
-    """Say on stderr, which Storm logs, that nothing will be recorded, if that is so: true if it is."""
-    why = "" if plan.kafka else why_not_recorded(plan.folder)
-    poller = select.poll()
-    poller.register(2, select.POLLOUT)
+    """Say on stderr, which Storm logs, that nothing will be recorded, or not much: true if it is nothing.
+
+    Of a component that ends at once its stderr is closed before it is known whether its recording could be written.
+    """
+    if plan.kafka:
+        return False
+    why = why_not_recorded(plan.folder)
     with suppress(OSError):
-        if why and poller.poll(0):
-            os.write(2, f"mlcheck tap: nothing is recorded: {ascii(str(plan.folder))[1:-1]}: {why}\n".encode())
+        room = MUCH_ROOM if why else room_in(plan.folder)
+        little = f"there is room for {room} bytes alone, and what comes later is lost" if room < MUCH_ROOM else ""
+        poller = select.poll()
+        poller.register(2, select.POLLOUT)
+        if (why or little) and poller.poll(0):
+            told = f"nothing is recorded: {_shown(plan.folder)}: {why}" if why else f"{_shown(plan.folder)}: {little}"
+            os.write(2, f"mlcheck tap: {told}\n".encode())
     return bool(why)
+
+
+def _shown(folder: Path) -> str:
+    return ascii(str(folder))[1:-1]
 
 
 def _close_all() -> None:
