@@ -173,12 +173,11 @@ def end_of_block(lines: Sequence[str], begin: int) -> int:
 
 
 def end_of_block_around(lines: Sequence[str], at: int) -> int:
-    """The first line behind the block that a line stands in: that of its function, else of what it is indented by."""
+    """The first line behind the block that a line stands in: that of its function, else the outermost."""
     _, _, over = function_around(lines, at)
-    if over:
+    if over or not indent_of(lines[at]):
         return over
-    above = (n for n in range(at, -1, -1) if lines[n].strip() and indent_of(lines[n]) < indent_of(lines[at]))
-    begin = next(above, None)
+    begin = next((n for n in range(at, -1, -1) if lines[n].strip() and not indent_of(lines[n])), None)
     return 0 if begin is None else end_of_block(lines, begin)
 
 

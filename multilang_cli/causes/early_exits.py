@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NOTHING = r"(?:\s+(?:None|nil|null|undefined|undef|true|false|0|1))?"
 _LEAVES = re.compile(
     rf"""(?:^\s*|[{{;:)]\s*|\bthen\s+|\bdo\s+)
-    (?:return{_NOTHING}|continue|(?<=\s)next(?=\s*[;}}]|\s+(?:if|unless)\b|\s*$))
+    (?:return{_NOTHING}|continue(?:\s+\d)?|(?<=\s)next(?=\s*[;}}]|\s+(?:if|unless)\b|\s*$))
     \s*(?:;|\}}|$|(?:if|unless)\b|\bend\b)""",
     re.VERBOSE,
 )

@@ -331,3 +331,27 @@ ENDS = {
 def test_the_line_that_ends_the_program_in_the_branch_of_a_command_is_found(name: str, handler: int, line: int) -> None:
     found = end_in(Place("spout", handler), {"spout": ENDS[name].splitlines()})
     assert (found.line if found else 0) == line
+
+
+PHP_LOOP = """while (($msg = receive()) !== null) {
+    switch ($msg['command']) {
+        case 'next':
+            if (count($pending) >= 20) {
+                continue 2;
+            }
+            emit($outbox->take());
+            break;
+        case 'ack':
+            unset($pending[$msg['id']]);
+            break;
+    }
+    sync();
+}
+"""
+
+
+@pytest.mark.parametrize(("leaves", "line"), [("continue 2;", 5), ("continue;", 5), ("break;", 0)])
+def test_a_branch_of_a_loop_of_the_program_itself_is_left_before_the_sync(leaves: str, line: int) -> None:
+    lines = PHP_LOOP.replace("continue 2;", leaves).splitlines()
+    found = early_exit(Place("spout.php", 3), "sync", {"spout.php": lines})
+    assert (found.line if found else 0) == line

@@ -249,6 +249,12 @@ FALLS = (
 SHOWN = {
     "falls.js": ("javascript", "one-sync-too-many", FALLS.format(""), 6),
     "falls.java": ("java", "one-sync-too-many", FALLS.format("    log(m);\n"), 6),
+    "batch.py": (
+        "python",
+        "forgets-tuples",
+        "if len(self.batch) >= self.size:\n    return self.flush()\ntry:\n    serve()\nexcept EOFError:\n    pass\n",
+        0,
+    ),
     "breaks.js": ("javascript", "one-sync-too-many", FALLS.format("    break;\n"), 0),
     "leaves.js": ("javascript", "one-sync-too-many", FALLS.format("    return;\n"), 0),
     "convert.js": (

@@ -43,6 +43,7 @@ def after(*later: dict[str, object], command: str = "fail") -> tuple[str, ...]:
 
 def test_a_spout_that_emits_none_again_is_told() -> None:
     (note,) = after()
+    assert "its ids are numbers" not in note
     assert f"none of the {FAILED_FOR_GOOD} tuples again that failed" in note
 
 
@@ -58,6 +59,7 @@ def test_an_id_that_a_double_holds_by_chance_is_no_replay(id_: int, told: bool) 
     talk = [f"< {line}" for line in lines] + [f'> {{"command":"fail","id":{each}}}' for each in lost]
     talk += ['> {"command":"next"}'] * CALLS + [f"< {lines[-1]}"]
     ReplayWatch(seen).take(notation.parse("\n".join(talk)))
+    assert all("its ids are numbers" in each.text for each in seen.observations(SPOUT))
     assert any(seen.observations(SPOUT)) is told
 
 

@@ -124,6 +124,11 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     warns = first.verdict == "warn" and graver
     label = "WARN" if warns else headline_word(result)
     hang = len(label) + 2
+    noted = _noted_first(troubles, result)
+    if noted:
+        # Beside a mere warning a note may tell of the worse mistake.
+        page.para(noted, label="Note", label_style=WARNED, hang=len("Note") + 2)
+        page.blank()
     headline = room._replace(sentence=max(room.sentence, _HEADLINE)).cut(page, first.cause.told, hang)
     style = style_of(result) if result.exit_code and not warns else WARNED
     page.para(headline, "bold", label=label, label_style=style, hang=hang)
@@ -136,6 +141,12 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     _show_storm(page, first, result, room)
     _show_way_out(page, first, room, result)
     _show_others(page, troubles, result, room, all_seen)
+
+
+def _noted_first(troubles: Sequence[Trouble], result: RunResult) -> str:
+    """The first note, where nothing is wrong but what one warning tells; else ""."""
+    mere = len(troubles) == 1 and troubles[0].verdict == "warn" and not result.exit_code
+    return result.observations[0].text if mere and result.observations else ""
 
 
 def counted_of(kind: str, number: int) -> str:
@@ -350,10 +361,10 @@ def again_of(subject: SubjectResult, cells: int, *, named: bool) -> str:
     return whole if width(whole) <= cells else parted
 
 
-def _beside(page: Page, label: str, text: str, room: Room) -> None:
-    """Show what stands beside the first cause: two lines of it where there is room, else one."""
+def _beside(page: Page, label: str, text: str, lines: int) -> None:
+    """Show what stands beside the first cause, in as many lines."""
     shown, cells = page.fit(text, MOST_CELLS).text, page.columns - SCREEN_HANG
-    most = 2 * cells - _SLACK if room.others > 1 else cells
+    most = lines * (cells - _SLACK // 2) if lines > 1 else cells
     told = shown if width(shown) <= most else _to_a_word(_beginning(shown, most))
     page.para(told, label=label, label_style="", indent=2, hang=SCREEN_HANG)
 
@@ -366,13 +377,13 @@ def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: R
     for trouble in others:
         counts[trouble.verdict, trouble.cause.headline] += len(trouble.subjects)
     counts.update((subject.verdict, f"{subject.id}: {subject.reason}") for subject in rest if subject.id not in told)
-    lines = list(counts.items())
+    lines, beside_lines = list(counts.items()), min(room.others, 2)
     if lines and room.others > 1:
         page.blank()
     for (verdict, text), count in lines[: room.others]:
         beside = f"{_LEVELS.get(verdict, verdict)}, {counted_of(first.first.kind, count)}: {text}"
-        _beside(page, "Also", beside, room)
+        _beside(page, "Also", beside, beside_lines)
     if len(lines) > room.others:
         page.line(f"  and {len(lines) - room.others} more: {all_seen}")
-    if result.observations and len(lines) < room.others:
-        _beside(page, "Note", result.observations[0].text, room)
+    if result.observations and len(lines) < room.others and not _noted_first(troubles, result):
+        _beside(page, "Note", result.observations[0].text, beside_lines)

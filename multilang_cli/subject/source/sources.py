@@ -42,6 +42,8 @@ _LOADS = re.compile(
     r"\bimport_module|__import__|\bdo\s+[\"']|^\s*\.\s"
 )
 """Lines that may load another file."""
+_GIVES_BACK = re.compile(r"(?:return\b|[\w.$@]+\s*:?=(?!=))(?!.*\b(?:print|puts|echo|say|write|log)\b)")
+"""A statement that gives a text back, or keeps it."""
 _MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _PATH = re.compile(r"(?:\\ |\S)+")
 """A path in a rule for make, its blanks escaped."""
@@ -215,13 +217,17 @@ def origin_in(source: Source, text: str) -> Place | None:
 
 
 def starter_of(source: Source, text: str, starts: str) -> Place | None:
-    """The line that starts the program which wrote `text`: it has words of the text, or no line has and it is alone."""
+    """The line that starts the program which wrote `text`: it has words of the text, or no line that writes has any.
+
+    A line that gives such words back writes nothing: it names a file of which the program tells.
+    """
     own, beside = _related_lines(source)
     if not starts:
         return None
     if any(is_of(text, sources) for sources in (own, beside)):
         origin = origin_of(text, own)
-        return origin if origin is not None and re.match(starts, origin.code) else None
+        if origin is None or not _GIVES_BACK.match(origin.code):
+            return origin if origin is not None and re.match(starts, origin.code) else None
     return only_line(starts, own)
 
 
