@@ -175,7 +175,7 @@ def end_of_block(lines: Sequence[str], begin: int) -> int:
 def end_of_block_around(lines: Sequence[str], at: int) -> int:
     """The first line behind the block that a line stands in: that of its function, else the outermost."""
     _, _, over = function_around(lines, at)
-    if over or not indent_of(lines[at]):
+    if over:
         return over
     begin = next((n for n in range(at, -1, -1) if lines[n].strip() and not indent_of(lines[n])), None)
     return 0 if begin is None else end_of_block(lines, begin)

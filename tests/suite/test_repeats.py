@@ -109,6 +109,28 @@ def note(repeats: Repeats, id_: str, verdict: Verdict, hang: Hang | None) -> str
     return repeats.note(CASES[id_], subject(CASES[id_], verdict), hang).verdict
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "short"),
+    [
+        (THIRD, THIRD._replace(ordinal=5, short=8.0), 8.0),
+        (THIRD, THIRD._replace(at="ack"), None),
+        (THIRD, None, None),
+        (THIRD, THIRD._replace(ordinal=5, death="exit code 1"), None),
+        (THIRD._replace(at="tuple"), THIRD._replace(at="tuple", ordinal=5), None),
+    ],
+    ids=["another call", "another command", "once", "died", "a bolt's"],
+)
+def test_a_command_left_unanswered_twice_is_waited_for_shortly(
+    first: Hang, second: Hang | None, short: float | None
+) -> None:
+    repeats, later = Repeats("spout"), CASES["spout.cut.next"]
+    assert note(repeats, "spout.sync.next", "fail", first) == "fail"
+    note(repeats, "spout.sync.ack", "fail", second)
+    assert repeats.short(later) == short
+    assert repeats.confirms(first._replace(ordinal=9)) is (short is not None)
+    assert repeats.repeated(later) is None
+
+
 def test_the_second_confirms_and_the_third_is_not_played() -> None:
     repeats, third = Repeats("spout"), CASES["spout.emit.direct"]
     assert repeats.short(CASES["spout.sync.next"]) is None

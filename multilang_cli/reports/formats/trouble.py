@@ -144,8 +144,8 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
 
 
 def _noted_first(troubles: Sequence[Trouble], result: RunResult) -> str:
-    """The first note, where nothing is wrong but what one warning tells; else ""."""
-    mere = len(troubles) == 1 and troubles[0].verdict == "warn" and not result.exit_code
+    """The first note, where nothing is worse than a warning; else ""."""
+    mere = all(trouble.verdict == "warn" for trouble in troubles)
     return result.observations[0].text if mere and result.observations else ""
 
 

@@ -35,6 +35,8 @@ DEAR = 3.0
 """Seconds that a death takes at least which is not to be watched in every case."""
 MEMORY = "it was killed at the ceiling of its memory"
 """How a component ended that was allowed no more of it."""
+_FED = frozenset({"tuple", "heartbeat"})
+"""What bolts are sent, in the words of `Hang.at`; all else is a command to a spout."""
 _SLOW = 5
 """Tuples that are sent at least where a case looks how fast a bolt is."""
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+")
@@ -248,7 +250,7 @@ class Repeats:
     """The hangs of a run so far, in the order of its cases. `kind`: of the component.
 
     A bolt that only leaves tuples open is waited for as long once, and shortly in all later cases: these are played. So
-    is one that answers no heartbeats.
+    is one that answers no heartbeats, and a spout that left the same command unanswered twice, at one call or another.
     """
 
     def __init__(self, kind: str) -> None:
@@ -256,6 +258,7 @@ class Repeats:
         self._causes: dict[Hang, _Cause] = {}
         self._unsettled: Hang | None = None
         self._unanswered = 0
+        self._silences: dict[str, list[Hang]] = {}
 
     def _met(self, case: Case) -> list[_Cause]:
         """The hangs to which this case has to come too."""
@@ -278,6 +281,8 @@ class Repeats:
             return hang.short
         if self._unsettled is not None:
             return self._unsettled.short
+        if (silent := next(filter(self._is_sure, self._silences), None)) is not None:
+            return max(hang.short for hang in self._silences[silent])
         return CONFIRMED_WITHIN if self._unanswered >= _SURE else None
 
     def confirms(self, hang: Hang) -> bool:
@@ -285,7 +290,11 @@ class Repeats:
         if hang.death:
             return True
         alike = self._unsettled is not None and self._unsettled.at == hang.at
-        return alike or not hang.final or self._like(hang) is not None
+        return alike or not hang.final or self._is_sure(hang.at) or self._like(hang) is not None
+
+    def _is_sure(self, command: str) -> bool:
+        """True if a command was seen to be left unanswered: which call of it may hang on what came before."""
+        return len(self._silences.get(command, ())) >= _SURE
 
     def repeated(self, case: Case) -> SubjectResult | None:
         """The result of a case that could only show again what is confirmed; None for one to be played."""
@@ -304,6 +313,8 @@ class Repeats:
             self._unsettled = self._unsettled or hang
         if hang is not None and not hang.final:
             return subject
+        if hang is not None and not hang.death and hang.at not in _FED and subject.verdict == "fail":
+            self._silences.setdefault(hang.at, []).append(hang)
         if hang is None:
             for met in self._met(case) if subject.verdict != "untestable" else ():
                 met.refuted = True
