@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -547,3 +548,14 @@ def test_a_title_is_not_told_twice(rule: str, said: str, headline: str) -> None:
     facts, _ = told_of(CAUSES["deadlock"].example)
     (told,) = diagnose(msgspec.structs.replace(facts, findings=(finding,)), (), RULES)
     assert told.headline.startswith(headline or said)
+
+
+WORDS_OF_ITS_OWN = ("exception", "late_stderr", "matches", "stderr", "trace", "wrote")
+"""Conditions that are looked for in what a component wrote, 64 KiB of it."""
+
+
+@each_cause
+def test_what_a_component_wrote_is_looked_through_once(cause: KnownCause) -> None:
+    """Blanks at a line's beginning that may be line feeds are tried at each of them: 9 s for 64 KiB of empty lines."""
+    patterns = [getattr(signature, name) for signature in cause.when for name in WORDS_OF_ITS_OWN]
+    assert [each for each in patterns if re.search(r"\^\\s[*+]|^(?:\(\?P<\w+>)?\\w\+", each)] == []
