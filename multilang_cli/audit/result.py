@@ -145,7 +145,8 @@ def notes_of(known: StoredTables, limits: Mapping[str, int]) -> Iterator[str]:
     """Notes on the inputs, and on what was found in them beside the `limits`, that a reader has to know."""
     if known.lines.quarantined:
         for row in _counted(known["quarantine"], "regexp_replace(reason, \"(: | '| [0-9]).*\", '')"):
-            yield f"{row.number} lines are in quarantine: {_shown(row.what)}"
+            are = "is" if row.number == 1 else "are"
+            yield f"{counted(row.number, 'line')} {are} in quarantine: {_shown(row.what)}"
     parts = [part for each in known.facts.parts.values() for part in each]
     versions = {part.storm for part in parts if part.storm}
     if len(versions) > 1:
