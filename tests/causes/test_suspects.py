@@ -12,7 +12,7 @@ from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.facts import Source
 from multilang_cli.causes.model import Cause, Place
 from multilang_cli.subject.options import Component, RunOptions
-from multilang_cli.subject.source.sources import lines_of, source_of, suspect_in, with_build_folders
+from multilang_cli.subject.source.sources import lines_of, source_of, starter_of, suspect_in, with_build_folders
 from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.verdict.lines import with_code
 from tests.sessions import PID
@@ -404,3 +404,20 @@ def test_the_line_that_brings_it_about_is_shown(file: str, tmp_path: Path) -> No
     cause = next(each for each in load_causes() if each.id == problem)
     found = [suspect_in(source, pattern) for pattern in cause.suspects.get(language, ())]
     assert next((place.line for place in found if place), 0) == line
+
+
+ROLLS = """import subprocess
+def name(n):
+    {how} "segment-%04d.jsonl" % n
+def roll(n):
+    subprocess.check_call(["tar", "-cvf", name(n)])
+"""
+
+
+@pytest.mark.parametrize(("how", "line"), [("return", 5), ("named =", 5), ("print(", None)])
+def test_who_only_names_what_a_program_prints_did_not_print_it(how: str, line: int | None, tmp_path: Path) -> None:
+    program = tmp_path / "spout.py"
+    program.write_text(ROLLS.format(how=how))
+    source = Source(kind="spout", language="python", roots=(str(tmp_path),), programs=(str(program),))
+    found = starter_of(source, "segment-0001.jsonl", load_tracebacks().starts("python"))
+    assert (found and found.line) == line
