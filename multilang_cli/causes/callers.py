@@ -23,7 +23,7 @@ _DEFINES = re.compile(
     re.VERBOSE,
 )
 _ENDS = re.compile(r"\s*(?:\}[);,]*|end)\s*$")
-_BRANCHES = re.compile(r"\s*(?:\}\s*)?(?:el\w+|case|when|default)\b|\s*[\w\"'|*]+\s*(?:=>|->|\))")
+_BRANCHES = re.compile(r"\s*(?:\}\s*)?(?:else|elif|elsif|elseif|case|when|default)\b|\s*[\w\"'|*]+\s*(?:=>|->|\))")
 """A line that begins one branch of a choice."""
 _SENDS = r"send|write|say|put|out|tell|reply|give|respond|answer|deliver|transmit|publish|forward"
 """Words in the names of functions that write any message."""

@@ -291,11 +291,12 @@ class Mislaid:
 
     def anchored(self, ids: Sequence[str]) -> None:
         """Take the anchors of an emit."""
-        if self._anchored.issuperset(ids):
+        followed = self._values.keys() & {*ids}
+        if self._anchored.issuperset(followed):
             self._named(ids)
         else:
-            self._emitted |= self._open.keys() & {*ids}
-            self._anchored.update(ids)
+            self._emitted |= self._open.keys() & followed
+            self._anchored |= followed
 
     def _named(self, ids: Sequence[str]) -> None:
         """Take the id that is settled, or those anchored to: who names an open one beside the last has a list."""

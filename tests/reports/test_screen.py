@@ -642,20 +642,26 @@ def test_what_stands_beside_a_cause_has_two_lines_where_there_is_room() -> None:
     assert shown[first + 1].endswith(" ...")
 
 
-@pytest.mark.parametrize(("verdicts", "first"), [(("fail",), "FAIL"), (("warn",), "Note"), (("warn", "fail"), "FAIL")])
-def test_beside_a_mere_warning_a_note_stands_first(verdicts: tuple[model.Verdict, ...], first: str) -> None:
-    told = model.Observation("replays-none", "it emitted none of the tuples again")
-    causes = [
-        msgspec.structs.replace(DEATH, headline=f"it dies of {n}", place=None, last="", id=f"c{n}") for n in range(2)
-    ]
+@pytest.mark.parametrize(
+    ("verdicts", "causes", "first"),
+    [(["fail"], 1, "FAIL"), (["warn"], 1, "Note"), (["warn", "fail"], 2, "FAIL"), (["warn", "fail"], 1, "WARN")],
+    ids=["failed", "warned", "warned and failed", "warned and failed without a cause"],
+)
+def test_beside_a_mere_warning_a_note_stands_first(verdicts: list[model.Verdict], causes: int, first: str) -> None:
+    told = model.Observation("replays-none", "it emitted none of the tuples again " + "that failed " * 40)
     subjects = [
-        msgspec.structs.replace(with_cause(cause), verdict=verdict)
-        for cause, verdict in zip(causes, verdicts, strict=False)
+        msgspec.structs.replace(
+            with_cause(msgspec.structs.replace(DEATH, headline=f"it dies of {n}", place=None, last="", id=f"c{n}")),
+            verdict=verdict,
+        )
+        for n, verdict in enumerate(verdicts)
     ]
+    subjects[causes:] = [msgspec.structs.replace(each, causes=()) for each in subjects[causes:]]
     seen = result(*subjects).observing(told)
     shown = as_text(lambda console: render_screen(seen, console)).splitlines()
     assert shown[2].split()[0] == first
     assert sum("it emitted none of the tuples again" in line for line in shown) <= 1
+    assert len(shown) <= MOST_LINES
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,8 @@ _ROOMS = tuple(
     )
 )
 """From the most that is shown to the least."""
+_NOTE = 4
+"""Lines that a note may take which stands first."""
 _HEADLINE = 2
 """Lines that the headline may take in any room."""
 _SLACK = 8
@@ -120,14 +122,15 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     troubles = list(troubles_of(result))
     first = troubles[0]
     # Of what is graver beside it, such as a loss that has no cause, this is no cause either.
-    graver = any(each.verdict in {*FAILURES, "untestable"} for each in result.subjects)
-    warns = first.verdict == "warn" and graver
+    warns = first.verdict == "warn" and _is_graver(result)
     label = "WARN" if warns else headline_word(result)
     hang = len(label) + 2
-    noted = _noted_first(troubles, result)
+    noted = _noted_first(result)
     if noted:
         # Beside a mere warning a note may tell of the worse mistake.
-        page.para(noted, label="Note", label_style=WARNED, hang=len("Note") + 2)
+        note_hang = len("Note") + 2
+        told = room._replace(sentence=_NOTE).cut(page, noted, note_hang)
+        page.para(told, label="Note", label_style=WARNED, hang=note_hang)
         page.blank()
     headline = room._replace(sentence=max(room.sentence, _HEADLINE)).cut(page, first.cause.told, hang)
     style = style_of(result) if result.exit_code and not warns else WARNED
@@ -143,10 +146,14 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     _show_others(page, troubles, result, room, all_seen)
 
 
-def _noted_first(troubles: Sequence[Trouble], result: RunResult) -> str:
+def _noted_first(result: RunResult) -> str:
     """The first note, where nothing is worse than a warning; else ""."""
-    mere = all(trouble.verdict == "warn" for trouble in troubles)
-    return result.observations[0].text if mere and result.observations else ""
+    return result.observations[0].text if result.observations and not _is_graver(result) else ""
+
+
+def _is_graver(result: RunResult) -> bool:
+    """True if something failed, or could not be judged."""
+    return any(each.verdict in {*FAILURES, "untestable"} for each in result.subjects)
 
 
 def counted_of(kind: str, number: int) -> str:
@@ -385,5 +392,5 @@ def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: R
         _beside(page, "Also", beside, beside_lines)
     if len(lines) > room.others:
         page.line(f"  and {len(lines) - room.others} more: {all_seen}")
-    if result.observations and len(lines) < room.others and not _noted_first(troubles, result):
+    if result.observations and len(lines) < room.others and not _noted_first(result):
         _beside(page, "Note", result.observations[0].text, beside_lines)
