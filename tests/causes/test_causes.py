@@ -538,6 +538,7 @@ def test_a_long_message_with_nan_is_of_one_cause_with_a_short_one() -> None:
     [
         ("decimal-value", "a number with so many digits that Storm makes it a BigDecimal (since 2.6)", ""),
         ("stream-undeclared", "emit on the stream 'nope', which is not declared", ""),
+        ("pid-type", "it is the text 'integer'", "the pid is no integer: it is the text 'integer'"),
         ("command-type", "the command is the number 5, not a string", ""),
         ("json-control-character", "a raw U+0009", "a raw control character in a string: a raw U+0009"),
         ("decimal-value", "an exponent beyond 32 bits", "a number with so many digits that Storm makes it a Big"),
