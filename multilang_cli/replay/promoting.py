@@ -13,6 +13,8 @@ from multilang_cli.replay.case_files import step_of
 from multilang_cli.transcript.secrets import without_secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from multilang_cli.protocol.words.verdicts import Finding, Profile
     from multilang_cli.replay.recording import JudgedRecording
 
@@ -28,10 +30,13 @@ class Promoted(NamedTuple):
     again: str
 
 
-def promote(recording: JudgedRecording, finding: Finding, id_: str, path: str) -> Promoted:
-    """The case `id_`, to be written to `path`, that fails by `finding` as long as it is not mended."""
+def promote(recording: JudgedRecording, finding: Finding, id_: str, path: str, base: Mapping[str, Any]) -> Promoted:
+    """The case `id_`, to be written to `path`, that fails by `finding` as long as it is not mended.
+
+    `base`: the conf that a case hands over by itself.
+    """
     rule = recording.rulebook.rules[finding.rule]
-    writer = _CaseWriter(recording.profile)
+    writer = _CaseWriter(recording.profile, base)
     for event in recording.events:
         writer.hear(event)
     case: dict[str, Any] = {
@@ -59,10 +64,10 @@ def _again(profile: Profile, id_: str, path: str) -> str:
 
 
 class _CaseWriter:
-    """Writes down what Storm's side did, as operations of cases."""
+    """Writes down what Storm's side did, as operations of cases. `base`: as of ``promote``."""
 
-    def __init__(self, profile: Profile) -> None:
-        self.profile = profile
+    def __init__(self, profile: Profile, base: Mapping[str, Any]) -> None:
+        self.profile, self.base = profile, base
         self.steps: list[tuple[str, dict[str, Any]]] = []
         self.left_out: list[str] = []
         self._open: set[str] = set()
@@ -112,7 +117,8 @@ class _CaseWriter:
         conf = without_secrets(self.profile.conf)
         if len(conf) < len(self.profile.conf):
             self.left_out.append("values of conf that are secret")
-        self.steps.append(("handshake", {"conf": conf} if conf else {}))
+        own = {key: value for key, value in conf.items() if key not in self.base or self.base[key] != value}
+        self.steps.append(("handshake", {"conf": own} if own else {}))
 
     def _tuple(self, event: Event, message: TupleMsg) -> None:
         if b"***" in event.raw:

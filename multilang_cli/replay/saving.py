@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.replay.case_files import ID, NoCaseError, write_case_file
 from multilang_cli.replay.command_line import finding_in, recording_of
 from multilang_cli.replay.promoting import promote
@@ -33,7 +34,7 @@ def promote_given(flags: PromoteFlags) -> int:
         name = re.sub(r"[^a-z0-9.-]+", "-", path.stem.lower()).strip("-.")
         expected = f"lower-case words with dots, such as {recording.profile.kind}.{name or wrong.rule}.yaml"
         raise CommandError(f"promote: {path.name[:60]!r}: the name of a case file is its id: {expected}.")
-    case = promote(recording, wrong, path.stem, str(path))
+    case = promote(recording, wrong, path.stem, str(path), base_conf(recording.profile.storm))
     try:
         write_case_file(path, case.case)
     except NoCaseError as why:

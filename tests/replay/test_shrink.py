@@ -15,8 +15,10 @@ import msgspec
 import pytest
 import yaml
 
+from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.protocol.words.messages import SpoutCommand, TaskIds, TupleMsg
-from multilang_cli.replay.command_line import choose
+from multilang_cli.replay.command_line import choose, finding_in
+from multilang_cli.replay.promoting import promote
 from multilang_cli.replay.recording import JudgedRecording, load
 from multilang_cli.replay.shrink.shrinker import Shrinker
 from multilang_cli.replay.shrink.units import part_of, units_of
@@ -194,6 +196,17 @@ def test_a_promoted_case_is_red_on_the_bug_and_green_without(bug: str, tmp_path:
     assert case["steps"][-1] in {"quiet", "close_stdin"}
     again = against(recording, tuple(wrong))
     assert not again.findings
+
+
+def test_a_promoted_case_has_the_conf_that_no_cluster_has_by_itself(tmp_path: Path) -> None:
+    component = Component(command=(sys.executable, MUTANT_BOLT, "ack-twice"), samples=(["snow white"],))
+    (recording,) = recorded(component, tmp_path, "bolt.settle.once")
+    base, own = base_conf("2.8.3"), {"word.limit": 7, "topology.message.timeout.secs": 31}
+    tapped = msgspec.structs.replace(
+        recording, profile=msgspec.structs.replace(recording.profile, storm="2.8.3", conf={**base, **own})
+    )
+    case = promote(tapped, finding_in("promote", tapped, ""), "bolt.it", "bolt.it.yaml", base).case
+    assert case["steps"][0] == {"handshake": {"conf": own}}
 
 
 def test_a_spout_is_promoted_too(tmp_path: Path) -> None:
