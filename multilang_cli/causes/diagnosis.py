@@ -288,6 +288,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "complained": lambda facts: bool(facts.seen.complaints.of_a_tuple),
     "muttered": lambda facts: tells_of_trouble(last_line(facts.seen.complaints.muttered)),
     "only_ticks": lambda facts: facts.seen.unanswered.only_ticks,
+    "syncs_ticks": lambda facts: facts.seen.unanswered.syncs_ticks,
     "escaped": lambda facts: facts.seen.texts.escaped,
     "failed": lambda facts: facts.seen.complaints.failed_at is not None,
     "threw_then": lambda facts: facts.refusal is not None,

@@ -182,7 +182,7 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     is its source. `misread`: how JSON parsers of the language refuse a text. `asked_by`: the signal at which its
     runtimes write where the main thread stands, to stderr or, as a JVM, to stdout, and may end. `starts`: a call that
     starts a program which writes to the same stdout. `because`: an exception that goes on, and of which those behind
-    it come. `method`: a frame with no line, with a group `method`; `defines`: the line that such a method begins
+    it come. `aftermath`: an exception that comes of one that ended another thread before. `method`: a frame with no line, with a group `method`; `defines`: the line that such a method begins
     with, ``{method}`` in place of its name. `causes_follow`: the exceptions that led to one are written behind it.
     `thrown`: the call that throws, in a stack; `thread`: the line that another thread's frames begin with;
     frames before the last one are those of a handler that threw again.
@@ -199,6 +199,7 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     asked_by: Literal["", "SIGINT", "SIGQUIT"] = ""
     starts: str = ""
     because: str = ""
+    aftermath: str = ""
     method: str = ""
     defines: str = ""
     thrown: str = ""

@@ -263,12 +263,11 @@ class DroppingReader:
 class Mislaid:
     """Tuples that stay open while others are settled, of which it tells more than a choice by their values would.
 
-    `overwritten`: one was settled or anchored to once more while one that was sent before it was open. The only emit of
-    a tuple that comes behind its ack is late, and no other's.
+    The only emit of a tuple that comes behind its ack is late, and no other's.
     """
 
     def __init__(self) -> None:
-        self.overwritten = False
+        self._passed_over: set[str] = set()
         self._values: dict[str, int] = {}
         self._open: dict[str, None] = {}
         self._settled: set[int] = set()
@@ -302,8 +301,13 @@ class Mislaid:
         """Take the id that is settled, or those anchored to: who names an open one beside the last has a list."""
         still_open = self._open.keys() & {*ids}
         self._emitted |= still_open
-        if self._open and not still_open and self._values:
-            self.overwritten = self.overwritten or next(reversed(self._values)) in ids
+        if self._open and not still_open and self._values and next(reversed(self._values)) in ids:
+            self._passed_over.update(self._open)
+
+    @property
+    def overwritten(self) -> bool:
+        """True if the last was settled or anchored to once more while one was open that is never settled."""
+        return not self._open.keys().isdisjoint(self._passed_over)
 
     @property
     def left_open(self) -> Collection[str]:

@@ -141,6 +141,7 @@ class _Form:
     _foreign = _compiled("foreign")
     _thread = _compiled("thread", re.MULTILINE)
     _because = _compiled("because")
+    _aftermath = _compiled("aftermath")
     misread = _compiled("misread")
 
     def __init__(self, form: TracebackForm) -> None:
@@ -183,12 +184,14 @@ class _Form:
     def root_of(self, text: str, match: re.Match[str], roots: Sequence[str]) -> re.Match[str]:
         """The exception in whose handler this one was raised by accident, the first of several; else itself.
 
-        Of a shell, the line right before of which it comes.
+        Of a shell, the line right before of which it comes; of a thread that met the end of another, what ended that.
         """
         before = [each for each in self.exceptions(text[: match.start()]) if each.end() <= match.start()]
         before.sort(key=lambda each: each.end("text"))
         if self.form.because:
             return self._cause_right_before(text, match, before)
+        if self._aftermath.search(match["text"]):
+            return next((each for each in reversed(before) if not self._aftermath.search(each["text"])), match)
         for root in reversed(before[-_MOST_LINKS:]):
             begin, end = self.extent(text, match)
             accident = _BY_ACCIDENT.match(match["text"]) or _REPORTING.search(text, begin, end)

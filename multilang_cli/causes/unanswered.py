@@ -163,6 +163,11 @@ class Unanswered:
         return bool(self._ticks) and not self._open
 
     @property
+    def syncs_ticks(self) -> bool:
+        """True if ticks alone are open, several, and for each of them, and nothing else, a sync came unasked."""
+        return self.only_ticks and 1 < len(self._ticks) == self._unasked and not self._ids_came
+
+    @property
     def first_tuple(self) -> str | None:
         """The id of the first tuple that may not have been read yet."""
         return next((id_ for asked, id_ in self.pending.values() if asked == "tuple"), None)

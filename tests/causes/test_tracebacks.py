@@ -64,6 +64,17 @@ index out of bounds: the len is 1 but the index is 5
 note: run with ...
 """,
     "rust, before 1.73": "thread 'main' panicked at 'no field', src/main.rs:4:5\nnote: run\n",
+    "rust, of a thread whose worker is gone": """thread '<unnamed>' (72) panicked at src/main.rs:15:14:
+assertion failed: self.is_char_boundary(new_len)
+stack backtrace:
+   0: __rustc::rust_begin_unwind
+
+thread 'main' (71) panicked at src/main.rs:20:64:
+worker is gone: SendError { .. }
+stack backtrace:
+   0: __rustc::rust_begin_unwind
+""",
+    "rust, of a lock, with no other before": "thread 'main' panicked at src/main.rs:4:5:\na lock: PoisonError { .. }\n",
     "php": """PHP Fatal error:  Uncaught TypeError: f(): Argument #1 must be of type string in /b.php:4
 Stack trace:
 #0 {main}
@@ -144,6 +155,8 @@ CAUSES = {
     "go": "runtime error: index out of range [1] with length 1",
     "rust": "index out of bounds: the len is 1 but the index is 5",
     "rust, before 1.73": "no field",
+    "rust, of a thread whose worker is gone": "assertion failed: self.is_char_boundary(new_len)",
+    "rust, of a lock, with no other before": "a lock: PoisonError { .. }",
     "php": "Uncaught TypeError: f(): Argument #1 must be of type string",
     "php, a warning": "Undefined array key 1",
     "c++": "vector::_M_range_check",
