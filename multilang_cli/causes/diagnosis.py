@@ -415,7 +415,7 @@ def _cause_of(
         seq=seq,
         rules=tuple(dict.fromkeys(finding.rule for finding in explained)),
         mend=" ".join((signature.mend or cause.mend).format_map(words).split()),
-        code=cause.code.get(language, "").strip("\n"),
+        code=(signature.mend_code or cause.code.get(language, "")).strip("\n"),
         language=language,
     )
 

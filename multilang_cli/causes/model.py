@@ -106,6 +106,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     certainty: Certainty | None = None
     sentence: str = ""
     mend: str = ""
+    mend_code: str = ""
 
     def asks_for(self, fact: str) -> bool:
         """True if a fact that is true or false has to be true."""
@@ -180,12 +181,13 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     `begins`: the first line. `exceptions`: with a group `text`, and `file` and `line` where they name a place. `frame`:
     with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame
     is its source. `misread`: how JSON parsers of the language refuse a text. `asked_by`: the signal at which its
-    runtimes write where the main thread stands, to stderr or, as a JVM, to stdout, and may end. `starts`: a call that
-    starts a program which writes to the same stdout. `because`: an exception that goes on, and of which those behind
-    it come. `aftermath`: an exception that comes of one that ended another thread before. `method`: a frame with no line, with a group `method`; `defines`: the line that such a method begins
-    with, ``{method}`` in place of its name. `causes_follow`: the exceptions that led to one are written behind it.
-    `thrown`: the call that throws, in a stack; `thread`: the line that another thread's frames begin with;
-    frames before the last one are those of a handler that threw again.
+    runtimes write where the main thread stands, to stderr or, as a JVM, to stdout, and may end. `starts`: a call
+    that starts a program which writes to the same stdout. `because`: an exception that goes on, and of which those
+    behind it come. `aftermath`: an exception that comes of one that ended another thread before. `method`: a frame
+    with no line, with a group `method`; `defines`: the line that such a method begins with, ``{method}`` in place
+    of its name. `causes_follow`: the exceptions that led to one are written behind it. `thrown`: the call that
+    throws, in a stack; `thread`: the line that another thread's frames begin with; frames before the last one are
+    those of a handler that threw again.
     """
 
     language: str

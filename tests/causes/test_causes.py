@@ -72,6 +72,13 @@ def facts_in(
 
 
 @each_cause
+def test_a_mend_of_a_signature_stands_with_its_own_line_of_code(cause: KnownCause) -> None:
+    lines = {signature.mend: signature.mend_code for signature in cause.when if signature.mend_code}
+    told = [told_of(example)[1][0] for example in (cause.example, *cause.alike)]
+    assert {each.mend: each.code for each in told if each.mend in lines} == lines
+
+
+@each_cause
 def test_a_file_holds_to_its_schema(cause: KnownCause) -> None:
     assert loader.problems(locate.data_path("conformance", "causes", f"{cause.id}.yaml"), "cause") == []
 

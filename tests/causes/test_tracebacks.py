@@ -69,6 +69,9 @@ assertion failed: self.is_char_boundary(new_len)
 stack backtrace:
    0: __rustc::rust_begin_unwind
 
+thread '<unnamed>' (73) panicked at src/main.rs:31:9:
+the counts: PoisonError { .. }
+
 thread 'main' (71) panicked at src/main.rs:20:64:
 worker is gone: SendError { .. }
 stack backtrace:
