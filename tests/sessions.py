@@ -74,21 +74,21 @@ class Seen:
 
 def seen(session: Session) -> list[Event]:
     """All events of a session that is `playing`, as long as it goes on those so far."""
-    (sink,) = session.events.sinks
+    (sink,) = session.pump.events.sinks
     assert isinstance(sink, Seen)
     return sink.events
 
 
 def bolt_of(session: Session) -> ShellBolt:
     """Storm's side of a bolt that is `playing`."""
-    assert isinstance(session.script, ShellBolt)
-    return session.script
+    assert isinstance(session.pump.script, ShellBolt)
+    return session.pump.script
 
 
 def spout_of(session: Session) -> ShellSpout:
     """Storm's side of a spout that is `playing`."""
-    assert isinstance(session.script, ShellSpout)
-    return session.script
+    assert isinstance(session.pump.script, ShellSpout)
+    return session.pump.script
 
 
 def deadline(session: Session) -> Deadline:

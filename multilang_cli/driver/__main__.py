@@ -76,8 +76,8 @@ def _host(profile: Profile, process: ComponentProcess) -> int:
 
 def _converse(shell: ShellBolt | ShellSpout, profile: Profile) -> None:
     session = shell.session
-    conf = context.realistic_conf(base_conf(session.version.id), profile, {})
-    greeting = context.handshake(profile, session.version, conf, str(session.process.pid_dir))
+    conf = context.realistic_conf(base_conf(session.judge.version.id), profile, {})
+    greeting = context.handshake(profile, session.judge.version, conf, str(session.process.pid_dir))
     feed = profile.feed or Feed()
     if not session.handshake(greeting, CALL_LIMIT):
         return

@@ -59,8 +59,8 @@ class OutOfTimeError(Exception):
 class Pump:
     """A running component and its judge.
 
-    `script`: Storm's automatic actions. `events`: everything that happened. `findings`: all found so far. `stdin`: the
-    queue of messages to the component. `read_size`: bytes per read of stdout. `overflowed`: a frame passed the limit.
+    `script`: Storm's automatic actions. `events`: everything that happened. `stdin`: the queue of messages to the
+    component. `read_size`: bytes per read of stdout. `overflowed`: a frame passed the limit.
     `without_reader`: the component lives but nobody reads its stdin, so Storm's next write fails and the worker dies.
     `handlers`: actions by message class; the script's by default. `heard`: the frame being handled. `ignored_from`:
     the event after which messages have no effect because the worker is dead; None while it lives. `alter`: transforms
@@ -79,7 +79,6 @@ class Pump:
         "clock",
         "events",
         "exit",
-        "findings",
         "framer",
         "handlers",
         "heard",
@@ -90,12 +89,10 @@ class Pump:
         "overflowed",
         "pid",
         "process",
-        "profile",
         "read_size",
         "script",
         "stdin",
         "until",
-        "version",
         "without_reader",
     )
 
@@ -112,11 +109,8 @@ class Pump:
         self.process = process
         self.script = script
         self.judge = judge
-        self.profile = judge.profile
-        self.version = judge.version
         self.clock = Clock(runs_on=runs_on)
         self.events = EventLog(judge, self.clock, sinks)
-        self.findings = self.events.findings
         self.without_reader = self.overflowed = False
         self.read_size = READ_SIZE
         self.pid: int | None = None
@@ -125,9 +119,10 @@ class Pump:
         self.alter: Callable[[bytes], bytes] | None = None
         self.until = self.memory = math.inf
         self.keep_stderr: Callable[[bytes], object] | None = None
-        self.stdin = StdinQueue(self.version, overtaken=script.ids_overtake and self.version.task_ids == "overtake")
+        overtaken = script.ids_overtake and judge.version.task_ids == "overtake"
+        self.stdin = StdinQueue(judge.version, overtaken=overtaken)
         self.handlers = script.handlers
-        self.framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)), lengthy=script.lengthy)
+        self.framer = Framer(int(judge.profile.limits.get("frame", DEFAULT_LIMIT)), lengthy=script.lengthy)
         self._looked = 0.0
         self._eof = self._closing = self._held_open = False
         self._after_death = 0
@@ -154,6 +149,10 @@ class Pump:
     def spoken(self) -> tuple[int, int]:
         """Bytes of messages so far, by Storm and by the component."""
         return self.stdin.written, self.framer.offset
+
+    def stand_still(self, seconds: float) -> None:
+        """Take `seconds` out of the conversation's time: neither Storm's clock nor ours ran in them."""
+        self.clock.stand_still(seconds, self.events.seq)
 
     # --- what is heard ------------------------------------------------------------------------------------------
 
@@ -213,7 +212,7 @@ class Pump:
             handler(message, size)
         elif isinstance(message, Malformed):
             self.overflowed = self.overflowed or message.kind == "frame-too-long"
-            for meant in taken(message, self.profile.kind, self.version).messages:
+            for meant in taken(message, self.judge.profile.kind, self.judge.version).messages:
                 self._react(meant, size)
 
     # --- what is said -------------------------------------------------------------------------------------------
@@ -394,7 +393,7 @@ class Pump:
 
         What it still says is read meanwhile: a full pipe must not keep it alive.
         """
-        until = self.now + self.profile.limits.get("grace", DIES_WITHIN)
+        until = self.now + self.judge.profile.limits.get("grace", DIES_WITHIN)
         while self.exit is None and (left := until - self.now) > 0:
             self.hear(self._poll(left))
             self._take_exit(self.process.exited())

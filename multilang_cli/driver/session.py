@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.words.events import Again
     from multilang_cli.protocol.words.messages import FromStorm, Handshake
+    from multilang_cli.protocol.words.verdicts import Finding
 
 OnWait = Callable[[WaitingFor, float, Waits], None]
 
@@ -78,19 +79,12 @@ class Session:
         "_standstill",
         "_starved",
         "as_storm",
-        "clock",
         "ended_by_us",
-        "events",
-        "findings",
         "interrupted",
         "judge",
         "on_wait",
         "process",
-        "profile",
         "pump",
-        "script",
-        "stdin",
-        "version",
     )
 
     def __init__(
@@ -103,10 +97,7 @@ class Session:
         runs_on: bool = False,
     ) -> None:
         self.pump = Pump(process, judge, sinks, script, runs_on=runs_on)
-        self.process, self.judge, self.script = process, judge, script
-        self.profile, self.version = judge.profile, judge.version
-        self.clock, self.events, self.stdin = self.pump.clock, self.pump.events, self.pump.stdin
-        self.findings = self.events.findings
+        self.process, self.judge = process, judge
         self.as_storm = self.ended_by_us = False
         self.interrupted: bool | None = None
         self.on_wait: OnWait | None = None
@@ -116,12 +107,17 @@ class Session:
 
     def add_sink(self, sink: EventSink) -> None:
         """Send every later event to `sink`."""
-        self.events.sinks = (*self.events.sinks, sink)
+        self.pump.events.sinks = (*self.pump.events.sinks, sink)
 
     @property
     def now(self) -> float:
         """Seconds since the conversation began."""
-        return self.clock.now
+        return self.pump.clock.now
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All that was found so far."""
+        return self.pump.events.findings
 
     @property
     def running(self) -> bool:
@@ -140,12 +136,12 @@ class Session:
 
     def say(self, message: FromStorm) -> None:
         """Queue a message; it becomes an event when it is written to the pipe."""
-        self.stdin.queue.append(message)
+        self.pump.stdin.queue.append(message)
 
     @property
     def idle(self) -> bool:
         """True if nothing is queued for the component."""
-        return not (self.stdin.queue or self.stdin.answers)
+        return not (self.pump.stdin.queue or self.pump.stdin.answers)
 
     # --- waiting ------------------------------------------------------------------------------------------------
 
@@ -193,13 +189,14 @@ class Session:
             all_read = not (self.process.listening and self.process.stdout_unread())
             timed_out = overdue > TIMER + TIMEOUT_SLACK and all_read
             if timed_out or (unmoved and not self.as_storm and self._will_die(TIMER + TIMEOUT_SLACK - overdue)):
-                self.give_up(self.script.asks_with, self.judge.timeout + TIMER, proven=not timed_out)
+                self.give_up(self.pump.script.asks_with, self.judge.timeout + TIMER, proven=not timed_out)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
-                return bool(self.profile.testee) and self.give_up("plan", self.profile.limits["plan"], proven=False)
+                profile = self.judge.profile
+                return bool(profile.testee) and self.give_up("plan", profile.limits["plan"], proven=False)
             if now >= allowed.until and overdue <= 0:
                 return self._last_chance(done) or (not quietly and self.give_up(waiting_for, limit, proven=False))
             before = self.pump.spoken
-            most = self._patience() if self.stdin.buffer else SILENT_BEFORE_LOOK
+            most = self._patience() if self.pump.stdin.buffer else SILENT_BEFORE_LOOK
             patience = min(allowed.until - now if allowed.until > now else POLL_INTERVAL, most)
             self.pump.move(patience, done)
             now = self.now
@@ -208,7 +205,7 @@ class Session:
                 return True
             clock = time.monotonic()
             if (lost := allowed.lost(clock, kept, self._starved.lost)) is not None:
-                self.clock.stand_still(lost, self.events.seq)
+                self.pump.stand_still(lost)
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
                     self.on_wait(waiting_for, clock - began, self.look().waits)
@@ -226,7 +223,7 @@ class Session:
             return True
         if not self.pump.running or (self.as_storm and self.worker_is_dead):
             return False
-        patience = min(limit, self._patience() if self.stdin.buffer else POLL_INTERVAL)
+        patience = min(limit, self._patience() if self.pump.stdin.buffer else POLL_INTERVAL)
         self.pump.move(patience, done)
         return done()
 
@@ -246,7 +243,7 @@ class Session:
                 break
             self.pump.move(0)
         if not done():
-            self.script.last_chance(done)
+            self.pump.script.last_chance(done)
         return done()
 
     def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
@@ -260,19 +257,19 @@ class Session:
         """Note a Deadline: it did not come within `limit` seconds; `proven`: and never will. False, as waits return."""
         waits, facts = self.look()
         rest = head(self.pump.framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
-        self.events.note("control", Deadline(waiting_for, limit, str(waits), proven, facts, again, rest))
+        self.pump.note("control", Deadline(waiting_for, limit, str(waits), proven, facts, again, rest))
         return False
 
     def _give_back(self) -> float:
         """Seconds for which we held back what the pipe could have taken: the clock does not count them."""
-        kept, self.stdin.pieces.kept = self.stdin.pieces.kept, 0.0
+        kept, self.pump.stdin.pieces.kept = self.pump.stdin.pieces.kept, 0.0
         if kept:
-            self.clock.stand_still(kept, self.events.seq)
+            self.pump.stand_still(kept)
         return kept
 
     def stuck(self, within: float = math.inf) -> bool:
         """True if the component is certain to say nothing for the seconds `within`, so that waiting is of no use."""
-        if self.stdin.unwritten or self.process.stdout_unread():
+        if self.pump.stdin.unwritten or self.process.stdout_unread():
             return False
         return waiting.stuck(self.process, within)
 
@@ -283,14 +280,14 @@ class Session:
 
     def _is_final(self, waiting_for: WaitingFor, within: float) -> bool:
         """True if it will not come for the seconds `within`, whatever Storm's side may still send by itself."""
-        later = waiting_for in self.script.given_later
+        later = waiting_for in self.pump.script.given_later
         if self.stuck(within):
-            return not (later and self.script.says_more())
+            return not (later and self.pump.script.says_more())
         return not later and self._standstill.is_seen(within)
 
     def _patience(self) -> float:
         """Seconds for which a round with something to write may block: few within a message that goes in pieces."""
-        return 0.001 if self.stdin.pieces.any else SILENT_BEFORE_LOOK
+        return 0.001 if self.pump.stdin.pieces.any else SILENT_BEFORE_LOOK
 
     def wait_quiet(self, limit: float, silence: float = QUIET_AFTER, talk: float = math.inf) -> bool:
         """Wait until the component is blocked reading an empty stdin, and its stdout is read to the end.
@@ -309,7 +306,7 @@ class Session:
                 silent_since = self.now
                 if silent_since - began > talk:
                     return False
-            elif self.stdin.unwritten:
+            elif self.pump.stdin.unwritten:
                 continue
             elif waiting.settled(self.process):
                 return True
@@ -330,10 +327,10 @@ class Session:
         while self.running and waited < limit:
             self.pump.move(POLL_INTERVAL / 10)
             took = self.now - stood
-            self.clock.stand_still(took, self.events.seq)
+            self.pump.stand_still(took)
             waited, still, stood = waited + took, still + took, self.now
             state = describing.describe(self.process).state
-            drained = not self.stdin.unwritten and waiting.at_rest(self.process)
+            drained = not self.pump.stdin.unwritten and waiting.at_rest(self.process)
             # Looked at last: what waits now was written before.
             if (now_unread := self.process.stdout_unread() or 0) != unread:
                 unread, still = now_unread, 0.0
@@ -361,16 +358,16 @@ class Session:
             tuples=len(pending.tuples),
             end=state.dismissed,
             task_ids=pending.task_ids,
-            held=self.stdin.held,
+            held=self.pump.stdin.held,
             reentered=reentered,
             unasked=self._unasked(),
-            unsent=len(self.stdin.buffer),
+            unsent=len(self.pump.stdin.buffer),
             rest=self.rest,
         )
 
     def _unasked(self) -> Literal["", "direct", "declined"]:
         """The way in which the last emit made sure that no task ids come; "" if it did not, or is not known."""
-        last = self.script.last_emit
+        last = self.pump.script.last_emit
         if last is None:
             return ""
         return "direct" if last.task else "" if last.wants_task_ids else "declined"
@@ -395,21 +392,21 @@ class Session:
         """
         if self.pump.pid is None or not self.running:
             return
-        until = self.now + (self.profile.limits.get("pid-file", 0.0) if await_file else 0.0)
+        until = self.now + (self.judge.profile.limits.get("pid-file", 0.0) if await_file else 0.0)
         while (file := self.process.pid_file(self.pump.pid)) == "missing" and self.now < until and self.running:
             self.pump.move(POLL_INTERVAL)
         told = file if await_file or file != "missing" else "unknown"
-        self.events.note("process", PidChecked(self.pump.pid, self.process.relation(self.pump.pid), told))
+        self.pump.note("process", PidChecked(self.pump.pid, self.process.relation(self.pump.pid), told))
 
     # --- the end ------------------------------------------------------------------------------------------------
 
     def flush(self, limit: float) -> bool:
         """Wait until everything queued is in the pipe. False, with a finding, if the component does not read."""
-        return self.wait(lambda: not self.stdin.unwritten, limit, "read", self._piped)
+        return self.wait(lambda: not self.pump.stdin.unwritten, limit, "read", self._piped)
 
     def _piped(self) -> int:
         """Bytes that the pipe has taken so far."""
-        return self.stdin.piped
+        return self.pump.stdin.piped
 
     def close_stdin(self, limit: float) -> bool:
         """End of file on the component's stdin, as when a worker dies; it must end by itself within `limit` seconds."""
@@ -440,7 +437,7 @@ class Session:
     def ask_where(self, number: int, limit: float) -> None:
         """Send it the signal at which its runtime tells where it stands, and ends; hear that out, without a finding."""
         self.ended_by_us = True
-        self.events.note("process", Signalled(number))
+        self.pump.note("process", Signalled(number))
         self.process.ask(number)
         self._hear_on(limit)
 
@@ -460,7 +457,7 @@ class Session:
         just before it began to read. The stdin of one that ignores the signal stays open, so that this is seen.
         """
         catches = self.process.catches(signal.SIGTERM)
-        self.events.note("process", Signalled(signal.SIGTERM))
+        self.pump.note("process", Signalled(signal.SIGTERM))
         self.process.signal(signal.SIGTERM)
         if catches:
             self.pump.close_stdin()
@@ -476,7 +473,7 @@ class Session:
     def end(self) -> Exited | None:
         """The conversation is over: end the process group, whatever it takes, and say how the process ended."""
         if not self._ended and self.exit is None:
-            self.events.note("process", Signalled(signal.SIGTERM))
+            self.pump.note("process", Signalled(signal.SIGTERM))
         return self.finish(TERM_WAIT)
 
     def finish(self, wait: float) -> Exited | None:
@@ -485,7 +482,7 @@ class Session:
             self._ended = True
             self.ended_by_us = self.ended_by_us or self.exit is None
             self.pump.end(wait)
-            self.events.note("control", End())
+            self.pump.note("control", End())
         return self.exit
 
     def __enter__(self) -> Self:

@@ -111,7 +111,7 @@ class ComponentRun:
             return ""
         if self.session.pump.overflowed:
             return "a message is longer than our limit (--limit frame=BYTES), so nobody listens to it any longer"
-        if self.session.events.flooded:
+        if self.session.pump.events.flooded:
             return "so much is wrong that nobody listens to it any longer"
         return "the component has ended"
 
@@ -173,13 +173,13 @@ class ComponentRun:
 
     def hold_task_ids(self) -> None:
         """Hold task ids back, for a person to give."""
-        self.session.stdin.hold_task_ids = True
+        self.session.pump.stdin.hold_task_ids = True
         self._asked_before = self.asked
         self.did("hold_task_ids")
 
     def release_task_ids(self) -> None:
         """Answer what was asked, and all to come. Where nothing was asked, no case has to say that it was held back."""
-        self.session.stdin.release_task_ids()
+        self.session.pump.stdin.release_task_ids()
         if self.asked > self._asked_before:
             self.did("release_task_ids")
         elif ("hold_task_ids", {}) in self.steps:

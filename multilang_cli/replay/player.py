@@ -119,7 +119,7 @@ class RecordingPlayer:
         """Give the session back: emits that wait for task ids are answered by it from now on."""
         self.session.pump.handlers = self._handlers
         for emit in self._asks:
-            self.session.script.answer(emit)
+            self.session.pump.script.answer(emit)
         self._asks.clear()
 
     def _do(self, step: ReplayStep) -> None:
@@ -141,7 +141,7 @@ class RecordingPlayer:
         if isinstance(body, Deadline):
             self._repeat(body, event.seq)
         elif isinstance(body, Activation):
-            self.session.events.note("control", body)
+            self.session.pump.note("control", body)
         elif isinstance(body, PidChecked):
             self.session.check_pid(await_file=body.file == "missing")
         elif isinstance(body, StdinClosed):
@@ -188,7 +188,7 @@ class RecordingPlayer:
         self._until(self._room, "read")
 
     def _room(self) -> bool:
-        return self.session.stdin.unwritten < BACKLOG
+        return self.session.pump.stdin.unwritten < BACKLOG
 
     def _handshake(self, event: Event, body: Handshake) -> tuple[Any, bytes]:
         """The recorded handshake with a pid directory of now, and the conf that was given."""
@@ -272,7 +272,7 @@ class RecordingPlayer:
             elif now - since >= limit:
                 self._patience = SHORT_WAIT if self._patience > SHORT_WAIT else 0.0
                 return done() or self._give_up(what, proven=False)
-            elif not session.stdin.unwritten and waiting.stuck(session.process):
+            elif not session.pump.stdin.unwritten and waiting.stuck(session.process):
                 if not (self._asks and what != "output"):
                     return done() or self._give_up(what, proven=True)
                 self._answer_now()
@@ -288,7 +288,7 @@ class RecordingPlayer:
             self._patience = 0.0
         if what not in {"settle", "output"}:
             waits, facts = session.look()
-            session.events.note("control", Deadline(what, self._limit(what), str(waits), proven, facts))
+            session.pump.note("control", Deadline(what, self._limit(what), str(waits), proven, facts))
         return False
 
     def _answer_now(self) -> None:
@@ -308,7 +308,7 @@ class RecordingPlayer:
             "sync": lambda: not state.commands,
             "heartbeat": lambda: not state.heartbeats,
             "settle": lambda: not state.open,
-            "read": lambda: not self.session.stdin.unwritten,
+            "read": lambda: not self.session.pump.stdin.unwritten,
         }
         limit, again = self._limit(what), deadline.again
         if what in pending and not self.session.wait(pending[what], limit, what, quietly=again is not None) and again:
@@ -326,7 +326,7 @@ class RecordingPlayer:
         session.not_settled(limit, proven=session.stuck(), again=again)
 
     def _limit(self, what: str) -> float:
-        return self.session.profile.limits.get(what, float("inf"))
+        return self.session.judge.profile.limits.get(what, float("inf"))
 
     def _finish(self) -> None:
         """Let it say what it has to say; what was settled then and is pending now is waited for."""

@@ -155,8 +155,8 @@ def _profile(case: Case, version: StormVersion) -> Profile:
 
 def _converse(shell: ShellBolt | ShellSpout, case: Case, collector: Collector) -> None:
     session, profile = shell.session, shell.profile
-    conf = context.realistic_conf(base_conf(session.version.id), profile, {})
-    handshake = context.handshake(profile, session.version, conf, str(session.process.pid_dir))
+    conf = context.realistic_conf(base_conf(session.judge.version.id), profile, {})
+    handshake = context.handshake(profile, session.judge.version, conf, str(session.process.pid_dir))
     if not session.handshake(handshake, profile.limits["pid"], await_file=True) or collector.fate in FATAL:
         return
     if isinstance(shell, ShellBolt):
@@ -184,7 +184,7 @@ def _feed_bolt(bolt: ShellBolt, case: Case, collector: Collector) -> None:
     session.pump.move(POLL_INTERVAL)
     beats = bolt.judge.state.heartbeats
     if beats and session.now - beats[0].t > bolt.judge.timeout:
-        session.events.note("control", Deadline("heartbeat", bolt.judge.timeout))
+        session.pump.note("control", Deadline("heartbeat", bolt.judge.timeout))
 
 
 def _goes_on(session: Session, case: Case, collector: Collector) -> bool:

@@ -397,7 +397,7 @@ def test_a_flood_of_nonsense_is_not_listened_to_for_ever(tmp_path: Path) -> None
     with playing(tmp_path, "shake()\nwhile True: say('debug line\\nend\\n' * 1000)\n") as (session, handshake):
         session.handshake(handshake, 10.0)
         session.wait(lambda: False, 60.0, "output")
-    assert session.events.flooded
+    assert session.pump.events.flooded
     assert len(session.findings) < 30_000
 
 
@@ -469,7 +469,7 @@ def test_pieces_are_small_where_a_place_is_like_no_other(tmp_path: Path, monkeyp
             return write(data)
 
         monkeypatch.setattr(session.process, "write", written)
-        session.stdin.pieces.piece = 1
+        session.pump.stdin.pieces.piece = 1
         assert session.handshake(told, LIMIT)
     text = b"".join(pieces)
     assert max(len(piece) for piece in pieces) == 61

@@ -30,7 +30,7 @@ def of_bolt(tmp_path: Path, code: str, *, hold: bool = False) -> str:
     """Send a bolt one tuple that it does not settle; return who waits on whom."""
     with playing(tmp_path, f"shake()\n{code}") as (session, handshake):
         bolt = bolt_of(session)
-        session.stdin.hold_task_ids = hold
+        session.pump.stdin.hold_task_ids = hold
         assert session.handshake(handshake, LIMIT)
         bolt.send(["x"])
         assert not bolt.settle_all(SOON)
@@ -44,7 +44,7 @@ def of_spout(tmp_path: Path, code: str, *, at_once: bool = False) -> str:
         spout = spout_of(session)
         if at_once:
             conf = {"topology.acker.executors": 0}
-            session.profile = session.judge.profile = msgspec.structs.replace(session.profile, conf=conf)
+            session.judge.profile = session.judge.profile = msgspec.structs.replace(session.judge.profile, conf=conf)
         assert session.handshake(handshake, LIMIT)
         assert not spout.call("next", limit=SOON)
         return deadline(session).blocked

@@ -159,7 +159,7 @@ PLANTED: dict[str, tuple[str, str, str, Callable[[Stage], None]]] = {
         "bolt",
         "2.8.3",
         "host-task-ids-extra",
-        greeted(lambda stage: stage.session.stdin.answer_all([TaskIds([4])])),
+        greeted(lambda stage: stage.session.pump.stdin.answer_all([TaskIds([4])])),
     ),
     "next too soon": ("spout", "2.8.3", "host-inactive", greeted(ask)),
     "two at once": ("spout", "1.2.4", "host-unsynced", greeted(spout_steps.activate, ask, ask)),

@@ -62,7 +62,7 @@ def test_a_bolt_is_told_its_sources(pytester: pytest.Pytester) -> None:
             bolt.send([1, "a"])
             bolt.send([1], comp="clicks")
             bolt.send([1], "clicks", "other", 9)
-            profile = bolt.session.profile
+            profile = bolt.session.judge.profile
             assert {name: [*streams] for name, streams in profile.sources.items()} == {
                 "views": ["default"], "clicks": ["late"],
             }

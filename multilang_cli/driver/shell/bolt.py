@@ -118,7 +118,7 @@ class ShellBolt(Script):
         self.handlers = {Emit: self._heard_emit, Sync: self._heard_sync, **self.collector.handlers}
         self.session = Session(process, judge, sinks, self, runs_on=runs_on)
         self.judge, self.profile, self.version = judge, judge.profile, judge.version
-        self.stdin = self.session.stdin
+        self.stdin = self.session.pump.stdin
         self.syncs = 0
         self.reminders = 0
         self.tick_ids: list[str] = []
@@ -288,7 +288,7 @@ class ShellBolt(Script):
             """True if all was written once, and every heartbeat of before is answered."""
             nonlocal asked
             if asked < 0 and self.session.idle:
-                asked = self.session.events.seq
+                asked = self.session.pump.events.seq
             return asked >= 0 and (not waiting or waiting[0].seq >= asked)
 
         return self.session.wait(answered, limit, "heartbeat", lambda: self.unsettled)

@@ -86,7 +86,7 @@ class ShellSpout(Script):
         self.handlers = {Emit: self._heard, Sync: self._heard_sync, **self.collector.handlers}
         self.session = Session(process, judge, sinks, self, runs_on=runs_on)
         self.judge, self.profile, self.version = judge, judge.profile, judge.version
-        self.pump, self.stdin = self.session.pump, self.session.stdin
+        self.pump, self.stdin = self.session.pump, self.session.pump.stdin
         self.on_answer: Callable[[], object] | None = None
         self._next = wire.encode(NEXT, self.version)
         self._answered = False
@@ -174,7 +174,7 @@ class ShellSpout(Script):
         if command in {"activate", "deactivate"}:
             self.active = command == "activate"
         if command in {"activate", "deactivate"} and not self.version.activate:
-            self.session.events.note("control", Activation(command == "activate"))
+            self.pump.note("control", Activation(command == "activate"))
             return True
         # Not by `_is_busy`: one call more is a fiftieth of what a next and its sync cost.
         busy = self._unread or self._inner or self.blocks or (self.session.as_storm and self.session.worker_is_dead)
@@ -198,22 +198,22 @@ class ShellSpout(Script):
         if data is None:
             self.ask("next")
             return False
-        asked = start - session.clock.start
-        answered = session.clock.caught_up(asked + limit)
+        asked = start - pump.clock.start
+        answered = pump.clock.caught_up(asked + limit)
         if data in SYNCS and pump.framer.between:
-            found = self.judge.pass_empty_next(session.events.seq, asked, answered)
+            found = self.judge.pass_empty_next(pump.events.seq, asked, answered)
             if found is not None:
                 self._passed(asked, answered, data, found)
                 return True
         self._waiting, self._answered = True, False
-        session.events.judged((self._sent_next(asked),))
+        pump.events.judged((self._sent_next(asked),))
         if data:
             pump.hear_bytes(data)
         return False
 
     def _passed(self, asked: float, answered: float, sync: bytes, found: list[Finding]) -> None:
         """Note a next and its sync, which were judged."""
-        log, framer = self.session.events, self.pump.framer
+        log, framer = self.pump.events, self.pump.framer
         at = framer.offset
         framer.offset += len(sync)
         if log.sinks:
@@ -225,7 +225,7 @@ class ShellSpout(Script):
             log.found(found)
 
     def _sent_next(self, asked: float) -> Event:
-        return self.stdin.sent(NEXT, self._next, self.session.events.seq, asked)
+        return self.stdin.sent(NEXT, self._next, self.pump.events.seq, asked)
 
     def ask_at_once(self, command: str, id_: Json, limit: float) -> None:
         """As `ask`, and take what is said within `limit` seconds, where little is to be written and nothing else done.
@@ -242,7 +242,7 @@ class ShellSpout(Script):
         The last of those may still be unanswered, as after `ask`. None is told after `until`, in seconds of the
         conversation, nor if there is anything else to do.
         """
-        pump, clock, log = self.pump, self.session.clock, self.session.events
+        pump, clock, log = self.pump, self.pump.clock, self.pump.events
         if self._is_busy() or self.stdin.queue or not (pump.is_free() and pump.framer.between):
             return 0
         turns, asked = EmptyTurns(log.seq, (self.stdin.written, pump.framer.offset)), clock.now
@@ -263,7 +263,7 @@ class ShellSpout(Script):
         return len(turns.commands) + 1
 
     def _take_turns(self, turns: EmptyTurns) -> None:
-        log = self.session.events
+        log = self.pump.events
         self.stdin.written, self.pump.framer.offset = turns.ends
         if turns.commands and self.judge.pass_empty_turns(turns):
             log.passed(turns)

@@ -45,14 +45,14 @@ def pending_lines(life: ComponentRun) -> Iterator[str]:
     """Answers pending on both sides, a line each."""
     session, found = life.session, life.session.judge.outstanding()
     yield from _pending_in_component(life, found)
-    if session.stdin.held:
-        yield f"pending on Storm's side: task ids of {session.stdin.held} emits (`taskids 4 5`)"
+    if session.pump.stdin.held:
+        yield f"pending on Storm's side: task ids of {session.pump.stdin.held} emits (`taskids 4 5`)"
     for id_ in life.pending[:OPEN_SHOWN]:
         yield f"pending: {json.dumps(id_, ensure_ascii=False)} (`ack` or `fail`)"
     if len(life.pending) > OPEN_SHOWN:
         yield f"pending: {len(life.pending) - OPEN_SHOWN} more"
-    if session.stdin.unwritten:
-        yield f"not yet written: {counted(len(session.stdin.queue), 'message')} behind what is in the pipe"
+    if session.pump.stdin.unwritten:
+        yield f"not yet written: {counted(len(session.pump.stdin.queue), 'message')} behind what is in the pipe"
     if life.alive and not (found.tuples or found.commands or found.heartbeats or found.handshake or life.pending):
         yield "nothing is pending"
 

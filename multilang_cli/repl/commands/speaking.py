@@ -45,7 +45,7 @@ def await_sync(driver: Driver, seconds: float | None = None) -> bool:
     """Wait for the sync of the command that is out, or until task ids are pending that a person gives."""
     session, spout = driver.life.session, driver.life.spout
     limit = driver.limit("sync", seconds)
-    done = session.wait(lambda: (spout.answered and session.idle) or session.stdin.held > 0, limit, "sync")
+    done = session.wait(lambda: (spout.answered and session.idle) or session.pump.stdin.held > 0, limit, "sync")
     if spout.answered or not (done or session.interrupted):
         spout.leave()
     elif spout.stdin.held:
@@ -205,7 +205,7 @@ def _taskids(driver: Driver, rest: str) -> None:
             life.release_task_ids()
     elif not rest:
         how = "by hand" if driver.taskids_by_hand else "by themselves"
-        driver.screen.line(f"task ids are sent {how}; {life.session.stdin.held} emits wait for theirs")
+        driver.screen.line(f"task ids are sent {how}; {life.session.pump.stdin.held} emits wait for theirs")
         return
     else:
         _answer(driver, _task_list(rest))
@@ -216,7 +216,7 @@ def _taskids(driver: Driver, rest: str) -> None:
 def _answer(driver: Driver, tasks: list[int]) -> None:
     if not driver.life.alive:
         raise Misuse("taskids: the component has ended; `restart` starts it again")
-    if not driver.life.session.stdin.answer_held(TaskIds(tasks)):
+    if not driver.life.session.pump.stdin.answer_held(TaskIds(tasks)):
         raise Misuse("no emit waits for task ids; `taskids hand` has the next one wait")
     driver.life.left_out.append("task ids of your own")
 

@@ -44,7 +44,7 @@ def _signal(driver: Driver, rest: str) -> None:
         raise Misuse(f"signal: known are {', '.join((*ENDING, *OTHERS))}")
     session, number = driver.life.session, signal.Signals[f"SIG{name}"]
     if name in ENDING or _nobody_catches(session.process.pid, number):
-        session.events.note("process", Signalled(number))
+        session.pump.note("process", Signalled(number))
     else:
         driver.screen.line(f"SIG{name} was sent", "dim")
     session.process.signal(number)

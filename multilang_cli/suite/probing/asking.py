@@ -165,7 +165,7 @@ def _settles(session: Session, done: Callable[[], bool], *, patient: bool = Fals
 
     One that talks all the time, and not of this, is given no more than `_TALK`.
     """
-    limit = session.profile.limits["sync"]
+    limit = session.judge.profile.limits["sync"]
     said, calm_since, began = (-1, -1), 0.0, session.now
     first = session.pump.spoken
 

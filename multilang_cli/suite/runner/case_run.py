@@ -164,11 +164,11 @@ class CaseRun:
         hangs.hear_last_words(decode(session.process.stderr_tail))
         self.hang = hangs.hang
         self.unrecorded = recording.failed
-        self.events = session.events.seq
+        self.events = session.pump.events.seq
         died = any(finding.rule in DEATHS for finding in session.findings)
         self.acked = frozenset() if self.case.told_otherwise else watch.taken(died=died)
         result = self._judged(session, watch, began)
-        if not session.stdin.pieces.pieced:
+        if not session.pump.stdin.pieces.pieced:
             self.answers |= self.coverage.seen & ANSWERED if result.verdict == "pass" else frozenset()
             self.forgets |= {UNANSWERED[finding.rule] for finding in session.findings if finding.rule in UNANSWERED}
         if ours is not None and ours.fault:
@@ -250,7 +250,7 @@ class CaseRun:
         session = stage.session
         if not session.running or session.judge.state.dismissed:
             return
-        if session.profile.testee and not self._missing:
+        if session.judge.profile.testee and not self._missing:
             OPERATIONS["done"](stage, {})
         if isinstance(stage.shell, ShellSpout):
             session.wait_quiet(stage.limits["output"], talk=LISTENED_TO)

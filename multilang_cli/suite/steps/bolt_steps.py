@@ -59,7 +59,7 @@ def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
         made = stage.made(shape)
         stage.making_up()
         # Who collects N may collect by value: a key of our making would never have so many.
-        again = min(together(stage.session.profile.settles), MOST_ALIKE) - 1
+        again = min(together(stage.session.judge.profile.settles), MOST_ALIKE) - 1
         small = [sample for sample in made if len(repr(sample.values)) <= SENT_AGAIN] if again else []
         for sample in (*made, *small * again):
             stage.send(sample)
@@ -72,7 +72,7 @@ def feed(stage: Stage, arguments: dict[str, Any]) -> None:
 
 def _affordable(stage: Stage, times: int) -> int:
     """As many as a slow bolt does in some seconds: what it does with a few it does with more."""
-    pace, settles = stage.settling.pace, stage.session.profile.settles
+    pace, settles = stage.settling.pace, stage.session.judge.profile.settles
     if not pace or settles.startswith(("after-", "on-")):
         return times
     return min(times, max(FEWEST_FED, int(WORTH / pace)))
@@ -93,7 +93,7 @@ def trial(stage: Stage, _: dict[str, Any]) -> None:
     """
     if "text" in stage.accepts or stage.settling.takes_text:
         return
-    how = stage.session.profile.settles
+    how = stage.session.judge.profile.settles
     if how == "unchecked":
         raise NotExercised('it can\'t be told whether it takes text of our making; if it should: accepts = ["text"]')
     stage.trying = "text of our making"
@@ -134,7 +134,7 @@ def pace(stage: Stage, enough: float = inf) -> float:
     Each time more of them: who settles by a clock settles many at once. Looked at for LOOKING seconds, at least twice:
     a busy machine is slow for a while, a slow bolt every time. Raises NotExercised for a bolt that collects tuples.
     """
-    if stage.session.profile.testee == "batch":
+    if stage.session.judge.profile.testee == "batch":
         raise NotExercised("it collects tuples: how fast it is, is the clock's affair")
     began, times = stage.bolt.session.now, TELL_THE_PACE
     each = _pace_once(stage, times)
@@ -182,7 +182,7 @@ def settle(stage: Stage, _: dict[str, Any]) -> None:
 
     Ticks come by the clock meanwhile, where they are declared: a batch may need several.
     """
-    bolt, how, limit = stage.bolt, stage.session.profile.settles, stage.patience("settle")
+    bolt, how, limit = stage.bolt, stage.session.judge.profile.settles, stage.patience("settle")
     left = 0
     if how == "unchecked":
         beat(stage)
@@ -213,10 +213,10 @@ def beat(stage: Stage) -> None:
 
 def release_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Send the task ids that were kept back."""
-    if not stage.session.stdin.held:
+    if not stage.session.pump.stdin.held:
         stage.bolt.session.wait(partial(asked_or_over, stage.bolt), stage.limits["output"], "output")
-    held = stage.session.stdin.held
-    stage.session.stdin.release_task_ids()
+    held = stage.session.pump.stdin.held
+    stage.session.pump.stdin.release_task_ids()
     if not held:
         raise NotExercised("it never asked for task ids")
 
@@ -229,4 +229,4 @@ def asked_or_over(bolt: ShellBolt) -> bool:
 
 def no_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Answer every emit with an empty list of task ids, as where nobody consumes the stream."""
-    stage.session.stdin.no_task_ids = True
+    stage.session.pump.stdin.no_task_ids = True

@@ -35,7 +35,7 @@ def cut(stage: Stage, arguments: dict[str, Any]) -> None:
 def split(stage: Stage, arguments: dict[str, Any]) -> None:
     """message: the kind (`KINDS`) of which the next is cut; at: after so many bytes; hold: with such a pause."""
     kind, hold = KINDS[arguments["message"]], float(arguments.get("hold", 0))
-    stage.session.stdin.pieces.cut(kind, int(arguments["at"]), hold)
+    stage.session.pump.stdin.pieces.cut(kind, int(arguments["at"]), hold)
 
 
 KINDS: dict[str, type[FromStorm]] = {"tuple": TupleMsg, "task-ids": TaskIds, "command": SpoutCommand}
@@ -47,7 +47,7 @@ def _places(stage: Stage, message: FromStorm, each: float, limit: str) -> list[i
 
     In an order that spreads them, so that the first few say the most.
     """
-    size = len(wire.encode(message, stage.session.version))
+    size = len(wire.encode(message, stage.session.judge.version))
     affordable = min(AFFORDABLE, stage.limits[limit] / 2) / each if each else size
     return sorted(range(1, size, max(1, round(size / max(1, affordable)))), key=lambda at: at * GOLDEN % 1)
 

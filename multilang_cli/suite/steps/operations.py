@@ -35,10 +35,10 @@ def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
     await_file: wait for the pid file.
     """
     session = stage.session
-    session.stdin.pieces.piece = int(arguments.get("piece", 0))
+    session.pump.stdin.pieces.piece = int(arguments.get("piece", 0))
     session.say(stage.handshake(arguments))
     stage.said_pid = session.await_pid(stage.limits["pid"])
-    session.stdin.pieces.piece = 0
+    session.pump.stdin.pieces.piece = 0
     stage.go_on(if_=stage.said_pid)
     if arguments.get("then") == "tuple":
         bolt_steps.tuples(stage, {})
@@ -98,7 +98,7 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
 
 def _hold_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Keep task ids back."""
-    stage.session.stdin.hold_task_ids = True
+    stage.session.pump.stdin.hold_task_ids = True
 
 
 def _holdings(stage: Stage, _: dict[str, Any]) -> None:
@@ -108,7 +108,7 @@ def _holdings(stage: Stage, _: dict[str, Any]) -> None:
         stage.held = (held, stage.given)
     elif session.running:
         before, given = stage.held
-        session.events.note("process", Holdings(stage.given - given, *zip(before, held, strict=True)))
+        session.pump.note("process", Holdings(stage.given - given, *zip(before, held, strict=True)))
 
 
 def _quiet(stage: Stage, arguments: dict[str, Any]) -> None:

@@ -150,5 +150,5 @@ class Stage:
     def making_up(self) -> None:
         """From now on the component is given values that nobody declared it to take."""
         if self.made_up is None:
-            self.made_up = self.session.events.seq
+            self.made_up = self.session.pump.events.seq
             self.may_refuse = self.refusable

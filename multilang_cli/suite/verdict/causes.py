@@ -58,7 +58,7 @@ def causes_of(
     known: Known = _NOTHING,
 ) -> tuple[Cause, ...]:
     """The causes of what was found in a conversation. `known`: what is known besides, as far as that does not tell."""
-    source = source_of(checked.launch.argv, checked.cwd, session.profile.kind)
+    source = source_of(checked.launch.argv, checked.cwd, session.judge.profile.kind)
     forms = load_tracebacks()
     stray = next((found.seq for found in findings if found.rule == TEXT), None)
     text = first_line(watch.events[stray]) if stray in watch.events else ""
@@ -69,7 +69,7 @@ def causes_of(
         handled=last.handled,
         stood=last.stood,
         starter=starter_of(source, text, forms.starts(source.language)) if text else None,
-        pieced=session.stdin.pieces.pieced,
+        pieced=session.pump.stdin.pieces.pieced,
         sizes=watch.sizes,
         storm=checked.version.id,
         sources=user_lines_of(source),
@@ -82,7 +82,7 @@ def causes_of(
 
 def met_by_the_probe(checked: Subject, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
     """The result of what was met before any case, asked in a role that may not be its own, as a result to be shown."""
-    kind = session.profile.kind
+    kind = session.judge.profile.kind
     causes = causes_of(checked, session, watch, session.findings, last=last)
     component = checked.component
     redactor = redactor_of(component)

@@ -53,7 +53,7 @@ class TaskSide:
     def __init__(self, session: Session, flow: Flow) -> None:
         self.session = session
         self.flow = flow
-        self.profile = session.profile
+        self.profile = session.judge.profile
         self.task = self.profile.task
         self.blocked = self.watched = False
         self.ready = False
@@ -64,9 +64,9 @@ class TaskSide:
         self.excused: frozenset[str] = frozenset()
         self._fatal: int | None = None
         versions = session.judge.rulebook.versions
-        self._place = [version.id for version in versions].index(session.version.id)
-        self._timeout = storm_timeout(self.profile.conf, session.version)
-        session.events.sift = self._sifted
+        self._place = [version.id for version in versions].index(session.judge.version.id)
+        self._timeout = storm_timeout(self.profile.conf, session.judge.version)
+        session.pump.events.sift = self._sifted
 
     @property
     def name(self) -> str:
@@ -96,7 +96,8 @@ class TaskSide:
         """An emit with its values as this Storm reads them: some numbers are others to it."""
         if "decimal" not in emit.hazards:
             return emit
-        return replace(emit, values=list(java_values(emit, self.session.pump.heard, self.session.version.dialect)))
+        session = self.session
+        return replace(emit, values=list(java_values(emit, session.pump.heard, session.judge.version.dialect)))
 
     def _look_ahead(self, found: Sequence[Finding]) -> None:
         """Storm's worker dies of what its version does not survive; of what comes after it hears nothing."""
@@ -111,7 +112,7 @@ class TaskSide:
         """Have its worker die; the first reason counts."""
         self.death = self.death or why
         if self.session.pump.ignored_from is None:
-            self.session.pump.ignored_from = self.session.events.seq
+            self.session.pump.ignored_from = self.session.pump.events.seq
 
     def check_alive(self) -> str:
         """The reason why its worker dies, "" if it need not; called after every round."""
@@ -137,7 +138,7 @@ class TaskSide:
 
     def sent(self, number: signal.Signals, why: str = "") -> None:
         """It was sent a signal that ends it, so its end is none of its own doing."""
-        self.session.events.note("process", Signalled(number))
+        self.session.pump.note("process", Signalled(number))
         self.session.process.signal(number)
         self.die(why)
 
@@ -225,7 +226,7 @@ class BoltTask(TaskSide):
 
     def feed(self) -> None:
         """Queue tuples for its pipe, as long as that takes them; the last are written by `say_on`."""
-        queue, said = self.flow.queues[self.task], self.session.stdin.queue
+        queue, said = self.flow.queues[self.task], self.session.pump.stdin.queue
         while queue and not self.blocked and not self.death:
             if len(said) >= self._most:
                 self.say_on()
@@ -233,7 +234,7 @@ class BoltTask(TaskSide):
 
     def beat(self) -> None:
         """Send a heartbeat, unless this Storm has none, or the last could not be written yet."""
-        if self.session.version.heartbeats and not (self.blocked or self.holds_heartbeats):
+        if self.session.judge.version.heartbeats and not (self.blocked or self.holds_heartbeats):
             self.shell.heartbeat()
             self.flow.beat(self.task, "sent")
 
@@ -242,7 +243,7 @@ class BoltTask(TaskSide):
 
         Whoever owes no answer and reads is never given up: a busy machine must not be taken for a dead component.
         """
-        state, counts = self.session.judge.state, self.session.version.refreshed_by
+        state, counts = self.session.judge.state, self.session.judge.version.refreshed_by
         if counts == "nothing" or not (state.heartbeats or self.blocked):
             return False
         since = state.heard if counts == "command" or not state.heartbeats else state.heartbeats[0].t
@@ -279,8 +280,8 @@ class SpoutTask(TaskSide):
 
         `limit`: seconds for which its answer is waited for, if there is nothing else to say.
         """
-        if what in {"activate", "deactivate"} and not self.session.version.activate:
-            self.session.events.note("control", Activation(what == "activate"))
+        if what in {"activate", "deactivate"} and not self.session.judge.version.activate:
+            self.session.pump.note("control", Activation(what == "activate"))
             self._executor.synced(self.flow.t)
             return
         self._asked_at = self.session.now

@@ -143,7 +143,7 @@ class Injector:
 
     def _half(self, _: int, fault: Fault) -> None:
         side = self._engine.sides[_task(fault)]
-        side.session.stdin.pieces.cut(TupleMsg if isinstance(side, BoltTask) else SpoutCommand, CUT_AT)
+        side.session.pump.stdin.pieces.cut(TupleMsg if isinstance(side, BoltTask) else SpoutCommand, CUT_AT)
 
     def _awaited(self, number: int) -> Callable[[], object]:
         """Have the run go on until what is given is called: a fault that waits for a message may come upon the last."""
