@@ -1,4 +1,4 @@
-"""Texts of the help as data: examples of commands, and the panels of their options."""
+"""Examples of commands, for their help."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "run": (
@@ -56,55 +56,3 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "completion": ("mlcheck completion bash",),
 }
 """Command lines of each command; tests run them."""
-
-MOST_USED: dict[str, tuple[str, ...]] = {
-    "run": ("--kind", "--tuple", "--stream", "--storm", "-k", "--report"),
-    "repl": ("--kind", "--tuple", "--source", "--storm", "--stream"),
-    "fuzz": ("--kind", "--tuple", "--conversations", "--max-time", "--save-case"),
-    "bench": ("--kind", "--tuple", "--windows", "--seconds", "--compare"),
-    "matrix": ("--output", "--prepare", "-k"),
-    "host": ("-k", "--patience", "--report"),
-    "replay": ("--until", "--then", "--ignore", "--compare", "--key"),
-    "shrink": ("--output", "--finding"),
-    "tap": ("--record", "--record-all", "--ring", "--write-wrapper"),
-    "topology run": ("--storm", "--fault", "--messages", "--seconds", "--guarantee", "--record"),
-    "topology plan": ("--storm", "--run"),
-    "audit run": ("--output", "--report"),
-    "audit watch": ("--output", "--to", "--once"),
-    "audit replay": ("--output", "--ignore", "--compare", "--key"),
-}
-"""Options that are told first, of the commands that have many."""
-
-PANELS: dict[str, tuple[str, ...]] = {
-    "The component": (
-        *("--component", "--cwd", "--env", "--task", "--pid", "--testee", "--prepare"),
-        *("--resources", "--jar", "--classpath", "--streamparse"),
-    ),
-    "What it is told": (
-        *("--storm", "--tuples", "--conf", "--conf-file", "--ackers", "--input", "--stream", "--kind"),
-        *("--filter", "--property", "--env-filter"),
-    ),
-    "What it promises": ("--settles", "--accepts", "--real-ticks"),
-    "Cases": ("--exclude", "--suite", "--exhaustive", "--known-failures", "--write-known-failures", "--dry-run"),
-    "How it is played": (
-        *("-x", "--max-fail", "--jobs", "--retries", "--limit", "--timeout", "--memory", "--seed", "--storm-required"),
-        *("--seeds", "--idle", "--drain", "--late", "--search", "--real-time", "--no-limits", "--rounds", "--cpus"),
-        *(
-            "--master",
-            "--spark-conf",
-            "--spark-log",
-            "--delay",
-            "--option",
-            "--stopped",
-            "--checkpoint",
-            "--source",
-            "--no-input",
-        ),
-    ),
-    "What comes out": (
-        *("--strict", "--report", "--record", "--record-all", "--transcripts", "--color", "--quiet", "--verbose"),
-        *("--rotate", "--keep", "--sample", "--status", "--brief", "--add", "--database", "--overwrite"),
-        *("--format", "--redact", "--json", "--help"),
-    ),
-}
-"""Panels of options, in their order. Each option of a command that has many is in one."""

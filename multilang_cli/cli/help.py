@@ -7,19 +7,20 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from multilang_cli.cli.examples import EXAMPLES, MOST_USED, PANELS
+from multilang_cli.cli.examples import EXAMPLES
+from multilang_cli.cli.options.table import Panel
 
 _DEFAULT = re.compile(r"\s*\[default: (.+?)(?:; [^\]]*)?\]$")
 _RANGE = re.compile(r"\s*\[[^\]]*x[<>]=?[^\]]*\]$")
 _TYPES = {"<int range>": "N", "<float range>": "S", "INTEGER": "N", "FLOAT": "S", " <str>": ""}
 _NEEDED = re.compile(r"\{([^{}|]+)\}")
-_USED, _REST = "Most used", "Options"
+_ALL = "Options"
 MOST_IN_ONE_LIST = 10
 """Options of a command that need no panels."""
 
 
 class PanelledCommand(TyperCommand):
-    """A command whose help has panels (``examples.PANELS``) where it has many options."""
+    """A command whose help has panels where it has many options."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line: without brackets what has to be given, in one pair what may be."""
@@ -33,25 +34,15 @@ class PanelledCommand(TyperCommand):
         if lines := EXAMPLES.get(name, ()):
             with formatter.section("Examples"):
                 formatter.write("".join(f"  {line}\n" for line in lines))
-        records = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
-        options = [
-            (frozenset({*param.opts, *param.secondary_opts}), plain(*record)) for param, record in records if record
-        ]
+        params = [(param, record) for param in self.get_params(ctx) if (record := param.get_help_record(ctx))]
         panels: dict[str, list[tuple[str, str]]] = {}
-        for flags, told in options:
-            title = panel_of(name, flags) if len(options) > MOST_IN_ONE_LIST else _REST
-            panels.setdefault(title, []).append(told)
-        order = [_USED, *PANELS, _REST]
-        for title in sorted(panels, key=order.index):
-            with formatter.section(title):
-                formatter.write_dl(panels[title])
-
-
-def panel_of(command: str, flags: frozenset[str]) -> str:
-    """The panel of an option of a command that has many."""
-    if flags & set(MOST_USED.get(command, ())):
-        return _USED
-    return next((title for title, members in PANELS.items() if flags & set(members)), _REST)
+        for param, record in params:
+            panel = getattr(param, "rich_help_panel", None) or Panel.OUTPUT
+            panels.setdefault(panel if len(params) > MOST_IN_ONE_LIST else _ALL, []).append(plain(*record))
+        for title in (_ALL, *Panel):
+            if title in panels:
+                with formatter.section(title):
+                    formatter.write_dl(panels[title])
 
 
 def plain(option: str, text: str) -> tuple[str, str]:

@@ -10,8 +10,9 @@ import pytest
 
 from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.cli.dispatch import dispatch
-from multilang_cli.cli.examples import EXAMPLES, MOST_USED, PANELS
+from multilang_cli.cli.examples import EXAMPLES
 from multilang_cli.cli.help import MOST_IN_ONE_LIST
+from multilang_cli.cli.options.table import Panel
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +27,12 @@ def helps() -> dict[str, str]:
 
 
 def test_options_of_a_command_that_has_many_are_in_panels(helps: dict[str, str]) -> None:
-    known = ["Most used", *PANELS]
     for words, text in helps.items():
         titles = re.findall(r"^(\S[^\n:]*):$", text, re.MULTILINE)
         assert titles[0] == "Examples", words
         many = len(re.findall(r"^  -", text, re.MULTILINE)) > MOST_IN_ONE_LIST
-        assert titles[1:] == ([title for title in known if title in titles] if many else ["Options"]), words
-        assert not many or titles[1] == "Most used", words
+        assert titles[1:] == ([panel for panel in Panel if panel in titles] if many else ["Options"]), words
+        assert not many or titles[1] == Panel.MOST_USED, words
 
 
 def test_a_default_is_told_once(helps: dict[str, str]) -> None:
@@ -52,13 +52,6 @@ def test_verbose_says_that_the_whole_result_is_shown(helps: dict[str, str]) -> N
     for words in ("run", "lint"):
         [option] = re.findall(r"\n  -v, --verbose +(.*?)(?=\n  -|\Z)", helps[words], re.DOTALL)
         assert re.match(r"Show (all|each)", option), words
-
-
-def test_panels_hold_options_that_there_are(helps: dict[str, str]) -> None:
-    for words, flags in MOST_USED.items():
-        assert {flag for flag in flags if not re.search(rf"{flag}\b", helps[words])} == set()
-    texts = "".join(helps.values())
-    assert {flag for members in PANELS.values() for flag in members if not re.search(rf"{flag}\b", texts)} == set()
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -4,19 +4,19 @@ from pathlib import Path
 
 from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.shared import COMPARING, SPARK
-from multilang_cli.cli.options.table import REQUIRED, OptionTable, argument, option, text
+from multilang_cli.cli.options.table import REQUIRED, OptionTable, Panel, argument, option, text
 
 OPTIONS: OptionTable = {
     "words": argument(list[str], "INPUT"),
     "output": option(Path, "-o --output", "DIR", "Where the table goes, as Parquet.", REQUIRED),
     **COMPARING,
-    "only": text("--component", "ID", "Only what this one was told."),
-    "cwd": option(Path | None, "--cwd", "DIR", "Where the component is started."),
+    "only": text("--component", "ID", "Only what this one was told.", panel=Panel.COMPONENT),
+    "cwd": option(Path | None, "--cwd", "DIR", "Where the component is started.", panel=Panel.COMPONENT),
     **SPARK,
 }
 
 
-@handled_by("audit.console.replaying:replay_given", options=OPTIONS)
+@handled_by("audit.console.replaying:replay_given", options=OPTIONS, most_used=("output", "ignore", "comparing", "key"))
 def replay() -> None:
     """Play recordings to a new version of a component, on all executors, and compare: INPUT... -- COMMAND.
 

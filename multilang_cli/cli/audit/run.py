@@ -16,7 +16,7 @@ OPTIONS: OptionTable = {
 }
 
 
-@handled_by("audit.console.auditing:audit_given", options=OPTIONS)
+@handled_by("audit.console.auditing:audit_given", options=OPTIONS, most_used=("output", "report"))
 def run() -> None:
     """Say what became of every tuple, from recordings of taps, on Spark.
 

@@ -3,13 +3,15 @@
 from multilang_cli.cli.options.component import LIMITS, MEMORY, PROMISED, RECORD, TOLD, WHICH
 from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.shared import COLOR, COMMAND, QUIET, REPORTS, STRICT
-from multilang_cli.cli.options.table import OptionTable, option, text
+from multilang_cli.cli.options.table import OptionTable, Panel, option, text
 
 OPTIONS: OptionTable = {
     "command": COMMAND,
     "conversations": option(int, "--conversations", "N", "How many, if nothing is found.", 300, least=1),
     "max_time": option(float, "--max-time", "SECONDS", "For everything, also to shrink a find.", 120.0, least=0.1),
-    "seed": text("--seed", "N", "Where conversations come from; told in the report. Default: a new one."),
+    "seed": text(
+        "--seed", "N", "Where conversations come from; told in the report. Default: a new one.", panel=Panel.PLAYED
+    ),
     "save_case": text("--save-case", "FILE", "Write what was found as a case, for --suite."),
     "database": text("--database", "DIR", "Where finds are kept, to be tried first.", ".mlcheck/fuzz"),
     **WHICH,
@@ -25,7 +27,9 @@ OPTIONS: OptionTable = {
 }
 
 
-@handled_by("fuzz.fuzzing:fuzz_given", options=OPTIONS)
+@handled_by(
+    "fuzz.fuzzing:fuzz_given", options=OPTIONS, most_used=("conversations", "max_time", "save_case", "kind", "tuples")
+)
 def fuzz() -> None:
     """Search for a conversation in which a component does something wrong, and make it as small as can be.
 

@@ -19,7 +19,7 @@ OPTIONS: OptionTable = {
 }
 
 
-@handled_by("suite.matrix_run:matrix_given", options=OPTIONS)
+@handled_by("suite.matrix_run:matrix_given", options=OPTIONS, most_used=("output", "prepare", "include"))
 def matrix() -> None:
     """Play every case against libraries: both suites with each testee, and the results side by side.
 

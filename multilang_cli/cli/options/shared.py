@@ -1,12 +1,12 @@
 """Options of commands that have little else in common."""
 
-from multilang_cli.cli.options.table import OptionTable, argument, flag, option, text, texts
+from multilang_cli.cli.options.table import OptionTable, Panel, argument, flag, option, text, texts
 
 COMMAND = argument(list[str] | None, "COMMAND", None)
 TRANSCRIPT = argument(list[str], "TRANSCRIPT")
 COLOR = text("--color", "auto|always|never", "When to colour; NO_COLOR is heeded.")
-STORM = text("--storm", "VERSION", "The Storm version: 2.8.3, 1.2, ... Default: the newest.")
-RECORDED_STORM = text("--storm", "VERSION", "Judge for this version. Default: the recorded one.")
+STORM = text("--storm", "VERSION", "The Storm version: 2.8.3, 1.2, ... Default: the newest.", panel=Panel.TOLD)
+RECORDED_STORM = text("--storm", "VERSION", "Judge for this version. Default: the recorded one.", panel=Panel.TOLD)
 STRICT = option(bool | None, "--strict/--no-strict", None, "Warnings count as failures (exit 1).")
 REPORTS = texts(
     "--report", "FORMAT=PATH", "pretty, json, junit, github, markdown, sarif or html; - is stdout. May be repeated."
@@ -27,8 +27,10 @@ COMPARING: OptionTable = {
 }
 """Of the commands that compare what a component said, then and now."""
 SPARK: OptionTable = {
-    "master": text("--master", "URL", "Spark's master: local[4], spark://HOST:PORT or yarn.", "local[*]"),
-    "spark_conf": texts("--spark-conf", "K=V", "A setting of Spark's. May be repeated."),
-    "spark_log": flag("--spark-log", "Show what Spark logs."),
+    "master": text(
+        "--master", "URL", "Spark's master: local[4], spark://HOST:PORT or yarn.", "local[*]", panel=Panel.PLAYED
+    ),
+    "spark_conf": texts("--spark-conf", "K=V", "A setting of Spark's. May be repeated.", panel=Panel.PLAYED),
+    "spark_log": flag("--spark-log", "Show what Spark logs.", panel=Panel.PLAYED),
 }
 """Of all commands that start Spark."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.shared import STORM
-from multilang_cli.cli.options.table import OptionTable, argument, flag, option, text
+from multilang_cli.cli.options.table import OptionTable, Panel, argument, flag, option, text
 from multilang_cli.tap import plan
 
 OPTIONS: OptionTable = {
@@ -16,7 +16,7 @@ OPTIONS: OptionTable = {
         str(plan.FOLDER),
     ),
     "storm": STORM,
-    "kind": text("--kind", "bolt|spout|auto", "What it is. auto (the default): Storm tells.", "auto"),
+    "kind": text("--kind", "bolt|spout|auto", "What it is. auto (the default): Storm tells.", "auto", panel=Panel.TOLD),
     "ring": option(
         int | None, "--ring", "N", "Keep the last N messages, and write them at the end. Default: 1000.", least=1
     ),
@@ -32,7 +32,7 @@ OPTIONS: OptionTable = {
 }
 
 
-@handled_by("tap.command:tap_given", options=OPTIONS)
+@handled_by("tap.command:tap_given", options=OPTIONS, most_used=("record", "ring", "record_all", "write_wrapper"))
 def tap() -> None:
     """Stand in a topology in place of COMMAND: pass everything on unchanged, record and judge it.
 

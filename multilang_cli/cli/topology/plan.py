@@ -13,7 +13,7 @@ OPTIONS: OptionTable = {
 }
 
 
-@handled_by("topology.console.plan:plan_given", options=OPTIONS)
+@handled_by("topology.console.plan:plan_given", options=OPTIONS, most_used=("storm", "run"))
 def plan() -> None:
     """Show what becomes of a topology: its graph, tasks and groupings, and what is not guaranteed.
 

@@ -3,7 +3,7 @@
 from multilang_cli.cli.options.flux import FLUX
 from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.shared import COLOR, QUIET, REPORTS, STRICT
-from multilang_cli.cli.options.table import OptionTable, flag, option, text, texts
+from multilang_cli.cli.options.table import OptionTable, Panel, flag, option, text, texts
 
 SECONDS = float | None
 OPTIONS: OptionTable = {
@@ -19,6 +19,7 @@ OPTIONS: OptionTable = {
         "Take sources for exhausted after S seconds in which nothing went on; 5 times S until the first tuple.",
         1.0,
         least=0.05,
+        panel=Panel.PLAYED,
     ),
     "drain": option(
         SECONDS,
@@ -26,8 +27,9 @@ OPTIONS: OptionTable = {
         "S",
         "Wait so long for what is under way at the end. Default: two message timeouts.",
         least=0.0,
+        panel=Panel.PLAYED,
     ),
-    "seed": option(int | None, "--seed", "N", "Where everything random comes from. Default: 0."),
+    "seed": option(int | None, "--seed", "N", "Where everything random comes from. Default: 0.", panel=Panel.PLAYED),
     "seeds": option(
         int,
         "--seeds",
@@ -35,6 +37,7 @@ OPTIONS: OptionTable = {
         "Run it once for each of N seeds, from --seed on. The verdict is that of the worst, whose run is kept.",
         1,
         least=1,
+        panel=Panel.PLAYED,
     ),
     "late": text(
         "--late",
@@ -42,6 +45,7 @@ OPTIONS: OptionTable = {
         "What an acker does about a message for a tuple it has given up: nothing, as every Storm that was looked "
         "at, or fail the tuple.",
         "ignore",
+        panel=Panel.PLAYED,
     ),
     "faults": texts(
         "--fault",
@@ -56,6 +60,7 @@ OPTIONS: OptionTable = {
         "Search for so long for faults that break it, from a run without any on: by what its history leaves "
         "unproven. Those found are made few, and written to a file for --fault @FILE.",
         least=0.1,
+        panel=Panel.PLAYED,
     ),
     "guarantee": text(
         "--guarantee",
@@ -72,7 +77,11 @@ OPTIONS: OptionTable = {
 }
 
 
-@handled_by("topology.console.running:run_given", options=OPTIONS)
+@handled_by(
+    "topology.console.running:run_given",
+    options=OPTIONS,
+    most_used=("storm", "messages", "seconds", "faults", "guarantee", "record"),
+)
 def run() -> None:
     """Run a whole topology on this machine, with its ackers: no cluster, no JVM.
 
