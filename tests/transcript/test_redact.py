@@ -209,7 +209,7 @@ def test_secrets_are_hidden_in_a_large_message_as_in_another(
     values: list[Any], spaces: Any, declared: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     redactor = Redactor({"": [{"db.password": SECRET, "pin.password": 1234567}]})
-    redactor._patterns = tuple(map(re.compile, declared))
+    redactor._scrubber.patterns = tuple(map(re.compile, declared))
     text = json.dumps({"command": "emit", "tuple": values, "anchors": ["5"]}, separators=spaces).encode()
     event = Event(7, 0.1, "out", read_frame(Framer().feed(text + b"\nend\n")[0]), text + b"\nend\n")
     small, keys = redactor.event(event)

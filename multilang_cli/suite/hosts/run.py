@@ -28,7 +28,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
 from multilang_cli.suite.hosts.witnessed import Witnessed
-from multilang_cli.suite.runner.case_run import STDERR_SHOWN
+from multilang_cli.suite.runner.case_verdict import STDERR_SHOWN
 from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.transcript.recording import Recording, header_now
 from multilang_cli.transcript.redact import Redactor

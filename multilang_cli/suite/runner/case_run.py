@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import shlex
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,44 +11,31 @@ import msgspec
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.catalogue.written import clause_of
-from multilang_cli.causes.facts import Known, said_in_time
 from multilang_cli.causes.seen import COMMANDS
 from multilang_cli.driver.launch import readable
-from multilang_cli.driver.memory import TooMuchMemoryError, ceiling, shown
+from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.driver.shell.spout import ShellSpout
-from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.judge.coverage import Coverage
 from multilang_cli.protocol.wire import context
 from multilang_cli.reports.escape import decode
-from multilang_cli.reports.model import Exit, SubjectResult, Verdict
-from multilang_cli.reports.verdict import Judgement, verdict_of
-from multilang_cli.subject.options import redactor_of
+from multilang_cli.reports.verdict import Judgement
 from multilang_cli.subject.profiles import profile_of, without_consumers
 from multilang_cli.subject.samples import declared_values, has_samples, samples_of
 from multilang_cli.subject.source.sources import source_of
 from multilang_cli.suite.cases.case import shipped
 from multilang_cli.suite.cases.fitness import why_unfit
+from multilang_cli.suite.runner.case_verdict import CaseEnd, CaseVerdict, at_fault
 from multilang_cli.suite.runner.learned import Learned
 from multilang_cli.suite.runner.watch import OwnSide, Watch
 from multilang_cli.suite.steps.operations import OPERATIONS
 from multilang_cli.suite.steps.settling import FedTuples
 from multilang_cli.suite.steps.stage import LISTENED_TO, NotExercised, Stage, Stop
 from multilang_cli.suite.steps.ticks import declared_ticks, takes_ticks
-from multilang_cli.suite.verdict.causes import UNANSWERED, LastWords, causes_of, hear_out
-from multilang_cli.suite.verdict.refusals import (
-    DEATHS,
-    Refused,
-    costs_nothing,
-    died_of_a_heartbeat,
-    refusal_of,
-    refused_sample,
-    why_refused,
-    without_overflows,
-)
+from multilang_cli.suite.verdict.causes import UNANSWERED, LastWords, hear_out
+from multilang_cli.suite.verdict.refusals import DEATHS, Refused, costs_nothing
 from multilang_cli.suite.verdict.repeats import MEMORY, Hang, HangWatch, shortened
 from multilang_cli.suite.verdict.replays import ReplayWatch
 from multilang_cli.transcript.recording import Recording, header_now
@@ -61,8 +46,8 @@ if TYPE_CHECKING:
     from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.session import OnWait, Session
     from multilang_cli.protocol.words.messages import Handshake
-    from multilang_cli.protocol.words.verdicts import Finding, Profile
-    from multilang_cli.reports.model import ExcerptLine
+    from multilang_cli.protocol.words.verdicts import Profile
+    from multilang_cli.reports.model import SubjectResult
     from multilang_cli.subject.options import Component
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.cases.case import Case, Step
@@ -73,9 +58,6 @@ REMINDERS = 3
 
 ANSWERED = frozenset({"handshake", "tuple", "heartbeat", *COMMANDS})
 """Occasions of what a component that passes has answered."""
-
-STDERR_SHOWN = 16 * 1024
-"""Bytes of a component's last stderr that a result keeps, but for a line that is cut."""
 
 
 class CaseRun:
@@ -117,10 +99,7 @@ class CaseRun:
         self.hang: Hang | None = None
         self.failing: SubjectResult | None = None
         self.unrecorded = ""
-        # What `run` keeps for the judgement.
-        self._too_much: TooMuchMemoryError | None = None
         self._missing: Judgement | None = None
-        self._last = LastWords()
         self._stage: Stage | None = None
 
     def _profile_of(self, short: float | None) -> Profile:
@@ -134,10 +113,10 @@ class CaseRun:
 
     def run(self) -> SubjectResult:
         """Start the component, play the steps, end it. Raises LaunchError if it can't be started."""
-        began = time.monotonic()
+        verdict = CaseVerdict(self.subject, self.case, self.learned)
         if unfit := why_unfit(self.case, self.subject):
             self.said_pid = True
-            return self._result("skip", unfit, began)
+            return verdict.result("skip", unfit)
         transcript = self.subject.record / f"{self.case.id}.ndjson"
         watch, hangs = Watch(), HangWatch(confirms=self._short is not None, slowest=self.learned.settling.slowest)
         header = header_now(self.case.id, self._profile, map(readable, self.subject.launch.argv))
@@ -146,6 +125,7 @@ class CaseRun:
         seen = (self.coverage, self.feed, ReplayWatch(self.learned.replays))
         sinks = (recording, watch, hangs, *seen, *((ours,) if ours is not None else ()))
         shell = self._start(sinks)
+        last, too_much = LastWords(), None
         with recording, shell.session as session:
             session.pump.until = self._until
             session.on_wait = self.on_wait
@@ -154,10 +134,10 @@ class CaseRun:
                 self._play(shell)
                 session.pump.check_stdin()
                 source = source_of(self.subject.launch.argv, self.subject.cwd, self._profile.kind)
-                self._last = hear_out(session, source)
+                last = hear_out(session, source)
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
-                self._too_much, self.said_pid = error, True
+                too_much, self.said_pid = error, True
                 hangs.died(MEMORY, session.now)
         if isinstance(shell, ShellSpout):
             self.learned.idle.emitted(shell.kept.count, shell.kept.with_id)
@@ -167,12 +147,13 @@ class CaseRun:
         self.events = session.pump.events.seq
         died = any(finding.rule in DEATHS for finding in session.findings)
         self.acked = frozenset() if self.case.told_otherwise else watch.taken(died=died)
-        result = self._judged(session, watch, began)
+        result = verdict.judged(CaseEnd(session, watch, self._stage, self.feed, last, self._missing, too_much))
+        self.refused, self.failing, self.beaten = verdict.refused, verdict.failing, verdict.beaten
         if not session.pump.stdin.pieces.pieced:
             self.answers |= self.coverage.seen & ANSWERED if result.verdict == "pass" else frozenset()
             self.forgets |= {UNANSWERED[finding.rule] for finding in session.findings if finding.rule in UNANSWERED}
         if ours is not None and ours.fault:
-            result = self._at_fault(result, ours.fault)
+            result = at_fault(result, self.subject.version.id, ours.fault)
         if result.verdict in {"pass", "skip"} and not self.subject.options.record_all:
             transcript.unlink(missing_ok=True)
             return result
@@ -267,124 +248,6 @@ class CaseRun:
         conf = context.realistic_conf(base_conf(version.id), profile, overrides)
         more = context.sent_by(version, profile, arguments.get("context", {}))
         return context.handshake(profile, version, conf, str(session.process.pid_dir), more)
-
-    def _judged(self, session: Session, watch: Watch, began: float) -> SubjectResult:
-        findings = tuple(session.findings)
-        self.beaten = died_of_a_heartbeat(findings, watch, self.feed.fed)
-        refusal = refusal_of(self.case, self._stage, findings, watch)
-        if refusal is None:
-            findings = without_overflows(findings, self._stage)
-        verdict, reason = verdict_of(findings, self.subject.version.id, self._broken_promise(findings, watch))
-        if self._too_much:
-            verdict, reason = "untestable", f"{self._too_much}, and was killed (--memory SIZE allows more)"
-        elif session.pump.overflowed:
-            verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
-        elif refusal is not None:
-            verdict, reason = refusal
-            if verdict == "skip":
-                return self._result(verdict, reason, began)
-        elif like := refused_sample(self.subject.component, self._stage, findings, watch):
-            self.refused = Refused(
-                like,
-                Judgement(verdict, reason),
-                beating=session.own_end is not None and watch.beats > 0,
-                acked_first=like == watch.last_acked,
-            )
-            verdict, reason = "untestable", why_refused(self.subject.component, session, watch)
-        elif verdict == "pass" and self._missing:
-            verdict, reason = self._missing
-        result = self._result(verdict, reason, began, session, watch, findings=findings)
-        if self.feed.refused and not findings and self.learned.settling.failing is None:
-            self.failing = self._explained(result, session, watch, ())
-        if verdict in {"pass", "skip"} or not (findings or self._too_much or self.refused) or session.pump.overflowed:
-            return result
-        return self._explained(result, session, watch, () if self._too_much else findings)
-
-    def _explained(
-        self, result: SubjectResult, session: Session, watch: Watch, findings: tuple[Finding, ...]
-    ) -> SubjectResult:
-        """The result with the causes of what was found, or of what it shows without any finding."""
-        known = Known(
-            made_up=result.verdict == "untestable" and not has_samples(self.subject.component),
-            answers=self.answers,
-            forgets=self.forgets,
-            held=shown(self._too_much.held) if self._too_much else "",
-            batch=self.learned.settling.batch,
-        )
-        causes = causes_of(self.subject, session, watch, findings, last=self._last, known=known)
-        if self.refused is not None:
-            self.refused = self.refused._replace(causes=causes_of(self.subject, session, watch, findings))
-        about = causes[0].seq if causes else None
-        if about is None and causes and not findings:
-            about = max((seq for seq, event in watch.events.items() if event.channel in {"in", "out"}), default=None)
-        stderr = said_in_time(result.stderr_tail, watch.events, watch.sizes, about)
-        excerpt = self._excerpt(findings, watch, about)
-        return msgspec.structs.replace(result, causes=causes, excerpt=excerpt, stderr_tail=stderr)
-
-    def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
-        """The result where we said what no Storm says: whatever came of it is not the component's."""
-        reason = f"a fault of mlcheck's own: it said what Storm {self.subject.version.id} does not ({fault})"
-        return msgspec.structs.replace(
-            result, verdict="error", reason=f"{reason}; please report it with the transcript"
-        )
-
-    def _broken_promise(self, findings: tuple[Finding, ...], watch: Watch) -> str:
-        """The breach of what no component may do, or of what it was declared to do; "" for neither."""
-        if watch.stopped:
-            return "the process stopped itself by a signal, and does nothing more"
-        unsettled = next((finding for finding in findings if finding.rule == "tuple-unsettled"), None)
-        settles = self.subject.component.settles
-        if unsettled is None or (settles in {"", "unchecked"} and "ticks" not in self.case.accepts):
-            return ""
-        declared = f"settles = {settles!r}" if settles else "accepts = ['ticks']"
-        return f"{unsettled.message}, although {declared} is declared"
-
-    def _excerpt(
-        self, findings: tuple[Finding, ...], watch: Watch, about: int | None = None
-    ) -> tuple[ExcerptLine, ...]:
-        return excerpt_of(findings, watch.events, redactor_of(self.subject.component), about)
-
-    def _result(
-        self,
-        verdict: Verdict,
-        reason: str,
-        began: float,
-        session: Session | None = None,
-        watch: Watch | None = None,
-        *,
-        findings: tuple[Finding, ...] = (),
-    ) -> SubjectResult:
-        case, checked = self.case, self.subject
-        stderr = _whole_lines(session.process.stderr_tail) if session is not None else b""
-        return SubjectResult(
-            id=case.id,
-            title=case.title,
-            level=case.level,
-            verdict=verdict,
-            reason=reason,
-            expected=case.expected,
-            duration=round(time.monotonic() - began, 4),
-            clause=clause_of(case.clause),
-            findings=findings,
-            outlook=session.judge.outlook() if session is not None else (),
-            excerpt=self._excerpt(findings, watch) if watch is not None and verdict not in {"pass", "skip"} else (),
-            stderr_tail=decode(stderr),
-            exit=Exit.of(session.own_end) if session is not None else None,
-            reproduce=readable(shlex.join([*checked.options.reproduce, "-k", case.id, *self._named()])),
-        )
-
-    def _named(self) -> list[str]:
-        """The component at the end of a command line; a testee is named by its folder, before."""
-        component = self.subject.component
-        return [] if component.testee else ["--", *redactor_of(component).words(component.command)]
-
-
-def _whole_lines(stderr: bytes) -> bytes:
-    """The last of what was written, from the beginning of a line on, if one begins there."""
-    if len(stderr) <= STDERR_SHOWN:
-        return stderr
-    kept = stderr[-STDERR_SHOWN:]
-    return kept.partition(b"\n")[2] or kept
 
 
 def _declared(component: Component, case: Case) -> tuple[list[Any], ...] | None:
