@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from multilang_cli.driver.pipes import SMALL_PIPE
 from multilang_cli.driver.process import TERM_WAIT
-from multilang_cli.driver.pump import Pump
-from multilang_cli.driver.script import SILENT, WaitingFor
+from multilang_cli.driver.script import WaitingFor
 from multilang_cli.driver.waits import describing, waiting, who_waits
 from multilang_cli.driver.waits.allowance import BRIEFLY, STARVED, Allowance
 from multilang_cli.driver.waits.starving import Starved
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.driver.event_log import EventSink
-    from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.script import Script
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.driver.pump import Pump
     from multilang_cli.protocol.words.events import Again
     from multilang_cli.protocol.words.messages import FromStorm, Handshake
     from multilang_cli.protocol.words.verdicts import Finding
@@ -87,23 +84,15 @@ class Session:
         "pump",
     )
 
-    def __init__(
-        self,
-        process: ComponentProcess,
-        judge: Conversation,
-        sinks: Iterable[EventSink] = (),
-        script: Script = SILENT,
-        *,
-        runs_on: bool = False,
-    ) -> None:
-        self.pump = Pump(process, judge, sinks, script, runs_on=runs_on)
-        self.process, self.judge = process, judge
+    def __init__(self, pump: Pump) -> None:
+        self.pump = pump
+        self.process, self.judge = pump.process, pump.judge
         self.as_storm = self.ended_by_us = False
         self.interrupted: bool | None = None
         self.on_wait: OnWait | None = None
         self._ended = False
-        self._starved = Starved(process)
-        self._standstill = waiting.Standstill(process)
+        self._starved = Starved(pump.process)
+        self._standstill = waiting.Standstill(pump.process)
 
     def add_sink(self, sink: EventSink) -> None:
         """Send every later event to `sink`."""

@@ -13,6 +13,7 @@ from multilang_cli.catalogue.bound import Bound
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.session import Session
 from multilang_cli.protocol.words.events import Event, Exited
 from multilang_cli.protocol.words.verdicts import Finding, Outlook
@@ -127,7 +128,7 @@ def replay(recording: JudgedRecording, subject: Subject, how: ReplayOptions) -> 
         process = ComponentProcess.start(
             subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=private_pid_dir()
         )
-        session = stack.enter_context(Session(process, judge_of(profile, recording.rulebook, Bound()), sinks))
+        session = stack.enter_context(Session(Pump(process, judge_of(profile, recording.rulebook, Bound()), sinks)))
         player = RecordingPlayer(session, recording, how.wanted, conf=subject.component.conf, real_time=how.real_time)
         try:
             stops = how.until_finding or how.until

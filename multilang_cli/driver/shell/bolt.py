@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.acking.ids import tuple_id, tuple_ids
+from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.script import Script
 from multilang_cli.driver.session import FULL, POLL_INTERVAL, Session
 from multilang_cli.driver.shell.collectors import KeptEmits
@@ -116,7 +117,7 @@ class ShellBolt(Script):
         self.kept = KeptEmits(judge.profile)
         self.collector: BoltOutputCollector = collector or self.kept
         self.handlers = {Emit: self._heard_emit, Sync: self._heard_sync, **self.collector.handlers}
-        self.session = Session(process, judge, sinks, self, runs_on=runs_on)
+        self.session = Session(Pump(process, judge, sinks, self, runs_on=runs_on))
         self.judge, self.profile, self.version = judge, judge.profile, judge.version
         self.stdin = self.session.pump.stdin
         self.syncs = 0

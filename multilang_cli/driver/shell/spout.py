@@ -7,6 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from multilang_cli.driver.process import BrokenStdin
+from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.script import Script
 from multilang_cli.driver.session import POLL_INTERVAL, Session
 from multilang_cli.driver.shell.collectors import KeptEmits
@@ -84,7 +85,7 @@ class ShellSpout(Script):
         self.kept = KeptEmits(judge.profile)
         self.collector: OutputCollector = collector or self.kept
         self.handlers = {Emit: self._heard, Sync: self._heard_sync, **self.collector.handlers}
-        self.session = Session(process, judge, sinks, self, runs_on=runs_on)
+        self.session = Session(Pump(process, judge, sinks, self, runs_on=runs_on))
         self.judge, self.profile, self.version = judge, judge.profile, judge.version
         self.pump, self.stdin = self.session.pump, self.session.pump.stdin
         self.on_answer: Callable[[], object] | None = None
