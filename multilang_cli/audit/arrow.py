@@ -9,7 +9,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.audit.tables import TableColumn
+    from multilang_cli.audit.columns import TableColumn
 
 _PLAIN: dict[str, pa.DataType] = {
     "string": pa.string(),

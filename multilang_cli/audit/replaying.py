@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.audit.arrow import arrow_schema, batch_of
-from multilang_cli.audit.tables import Table, TableColumn
+from multilang_cli.audit.columns import Table, TableColumn
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.replay.comparison import Side, compare

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli import __version__
-from multilang_cli.audit.summary_tables import REPLAYS
-from multilang_cli.audit.tables import FINDINGS, OUTLOOKS
+from multilang_cli.audit.tables import FINDINGS, OUTLOOKS, REPLAYS
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool

@@ -4,83 +4,57 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SUFFIXES = {
-    ".py": "python",
-    ".js": "javascript",
-    ".mjs": "javascript",
-    ".cjs": "javascript",
-    ".rb": "ruby",
-    ".pl": "perl",
-    ".php": "php",
-    ".go": "go",
-    ".sh": "shell",
-    ".jar": "java",
-    ".java": "java",
-    ".lua": "lua",
-    ".r": "r",
-    ".c": "c",
-    ".cpp": "cpp",
-    ".tcl": "tcl",
-    ".awk": "awk",
-    ".exs": "elixir",
-    ".escript": "erlang",
-    ".ml": "ocaml",
-    ".scm": "scheme",
-    ".exe": "csharp",
-    ".dll": "csharp",
-    ".lisp": "lisp",
-    ".raku": "raku",
-    ".pas": "pascal",
-    ".nim": "nim",
-    ".cr": "crystal",
-    ".hs": "haskell",
-    ".d": "d",
-    ".jl": "julia",
+
+class _Language(NamedTuple):
+    """Names that tell a language, parted by spaces.
+
+    `programs`: suffixes of what is started; `interpreters` of it; `sources`: suffixes by which no program is started.
+    """
+
+    programs: str = ""
+    interpreters: str = ""
+    sources: str = ""
+
+
+_LANGUAGES = {
+    "python": _Language(".py", "python pypy"),
+    "javascript": _Language(".js .mjs .cjs", "node nodejs deno bun coffee", ".ts .mts .coffee"),
+    "ruby": _Language(".rb", "ruby jruby"),
+    "perl": _Language(".pl", "perl", ".pm"),
+    "php": _Language(".php", "php"),
+    "go": _Language(".go"),
+    "shell": _Language(".sh", "bash sh dash zsh", ".bash"),
+    "java": _Language(".jar .java", "java", ".kt .scala .clj .groovy"),
+    "lua": _Language(".lua", "lua luajit"),
+    "r": _Language(".r", "Rscript"),
+    "c": _Language(".c", "", ".h"),
+    "cpp": _Language(".cpp", "", ".cc .cxx .h .hpp"),
+    "tcl": _Language(".tcl", "tclsh"),
+    "awk": _Language(".awk", "awk gawk mawk"),
+    "elixir": _Language(".exs", "elixir", ".ex"),
+    "erlang": _Language(".escript", "escript", ".erl"),
+    "ocaml": _Language(".ml", "ocaml"),
+    "scheme": _Language(".scm", "guile"),
+    "csharp": _Language(".exe .dll", "mono dotnet", ".cs"),
+    "lisp": _Language(".lisp", "sbcl ecl clisp"),
+    "raku": _Language(".raku"),
+    "pascal": _Language(".pas"),
+    "nim": _Language(".nim"),
+    "crystal": _Language(".cr"),
+    "haskell": _Language(".hs"),
+    "d": _Language(".d"),
+    "julia": _Language(".jl", "julia"),
+    "rust": _Language("", "", ".rs"),
 }
-_INTERPRETERS = {
-    name: language
-    for language, names in {
-        "python": ("python", "pypy"),
-        "javascript": ("node", "nodejs", "deno", "bun", "coffee"),
-        "ruby": ("ruby", "jruby"),
-        "perl": ("perl",),
-        "php": ("php",),
-        "java": ("java",),
-        "csharp": ("mono", "dotnet"),
-        "lua": ("lua", "luajit"),
-        "r": ("Rscript",),
-        "tcl": ("tclsh",),
-        "awk": ("awk", "gawk", "mawk"),
-        "elixir": ("elixir",),
-        "erlang": ("escript",),
-        "ocaml": ("ocaml",),
-        "scheme": ("guile",),
-        "shell": ("bash", "sh", "dash", "zsh"),
-        "lisp": ("sbcl", "ecl", "clisp"),
-        "julia": ("julia",),
-    }.items()
-    for name in names
-}
+_SUFFIXES = {suffix: name for name, language in _LANGUAGES.items() for suffix in language.programs.split()}
+_INTERPRETERS = {each: name for name, language in _LANGUAGES.items() for each in language.interpreters.split()}
 _SHARING = {"swipl": "prolog", "yap": "prolog", "gprolog": "prolog", "raku": "raku", "rakudo": "raku", "perl6": "raku"}
 """Interpreters of scripts that may end as those of another language: ``bolt.pl``."""
-_MORE = {
-    "perl": (".pm",),
-    "javascript": (".ts", ".mts", ".coffee"),
-    "csharp": (".cs",),
-    "java": (".kt", ".scala", ".clj", ".groovy"),
-    "shell": (".bash",),
-    "rust": (".rs",),
-    "elixir": (".ex",),
-    "erlang": (".erl",),
-    "c": (".h",),
-    "cpp": (".cc", ".cxx", ".h", ".hpp"),
-}
-"""Suffixes of sources by which no program is started."""
 _BUILT = frozenset({".jar", ".exe", ".dll"})
 """Suffixes of programs that are no sources."""
 _SCRIPT = 2
@@ -91,8 +65,8 @@ _VERSION = re.compile(r"[-\d.]+$")
 def is_written_in(file: str, language: str) -> bool:
     """True if a file's name says that it is source of this language; one without a suffix may be a script of it."""
     suffix = posixpath.splitext(file)[1].lower()
-    named = _SUFFIXES.get(suffix) == language or suffix in _MORE.get(language, ())
-    return named and suffix not in _BUILT
+    known = _LANGUAGES.get(language, _Language())
+    return suffix in (known.programs + " " + known.sources).split() and suffix not in _BUILT
 
 
 def words_of(argv: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 
 from multilang_cli.driver import reaper
 from multilang_cli.driver.waits import describing, waiting
-from multilang_cli.driver.waits.syscalls import NUMBERS
+from multilang_cli.driver.waits.syscalls import MACHINES
 from multilang_cli.driver.waits.who_waits import Debts, State, Waiting, facts, waits_of
 from multilang_cli.protocol.words.events import Exited
 from tests.processes import LIMIT, PYTHON, start, until
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.component,
-    pytest.mark.skipif(os.uname().machine not in NUMBERS or sys.platform != "linux", reason="no table of calls"),
+    pytest.mark.skipif(os.uname().machine not in MACHINES or sys.platform != "linux", reason="no table of calls"),
 ]
 
 STATES: dict[str, tuple[State, str, str]] = {

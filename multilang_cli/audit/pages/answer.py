@@ -8,8 +8,7 @@ from collections import Counter
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.audit.summary_tables import RATES
-from multilang_cli.audit.tables import ROOTS
+from multilang_cli.audit.tables import RATES, ROOTS
 from multilang_cli.audit.worst_trees import places_of
 from multilang_cli.reports.escape import decode
 

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from multilang_cli.audit.aligning import align
 from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.columns import Table, TableColumn
 from multilang_cli.audit.marks import CERTAIN, HIGH
-from multilang_cli.audit.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,6 +17,7 @@ from msgspec.structs import astuple
 
 from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema, batch_of
+from multilang_cli.audit.columns import Table, TableColumn
 from multilang_cli.audit.inputs import named
 from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
 from multilang_cli.audit.stages.facts import SPANS, spans_of
@@ -25,7 +26,7 @@ from multilang_cli.audit.stages.plain_rows import plain_rows
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
 from multilang_cli.audit.store.parquet_files import commented_schema, write_batches
 from multilang_cli.audit.store.partitions import Placing, placing
-from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, Table, TableColumn
+from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

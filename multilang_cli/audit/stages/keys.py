@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.columns import Table
 from multilang_cli.audit.store.local_rows import FewRows
-from multilang_cli.audit.summary_tables import KEYS, RUN
+from multilang_cli.audit.tables import KEYS, RATES
 from multilang_cli.protocol.storm.java_hash import values_hash
 from multilang_cli.transcript.format import decode_header
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KEY_COUNTS = Table(
     "key_counts",
     "What the table keys is made of: the tuples of each run that have a key.",
-    (RUN, *(column for column in KEYS.columns if column.name not in {"share", "moves"})),
+    (RATES.columns[0], *(column for column in KEYS.columns if column.name not in {"share", "moves"})),
 )
 """What is kept of a run, for those that come after it."""
 _SCHEMA = arrow_schema(KEY_COUNTS.columns)

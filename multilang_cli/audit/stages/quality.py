@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.audit.store.local_rows import FewRows
-from multilang_cli.audit.summary_tables import QUALITY
+from multilang_cli.audit.tables import QUALITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

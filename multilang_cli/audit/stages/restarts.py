@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.audit.store.local_rows import FewRows
-from multilang_cli.audit.summary_tables import RESTARTS
+from multilang_cli.audit.tables import RESTARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit import summary_tables as kept
+from multilang_cli.audit import tables as kept
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

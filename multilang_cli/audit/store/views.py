@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.audit.columns import PARTITIONS
 from multilang_cli.audit.inputs import here, is_url
 from multilang_cli.audit.store.manifest import ManifestError, listed, newest
-from multilang_cli.audit.tables import PARTITIONS, TABLES
+from multilang_cli.audit.tables import TABLES
 from multilang_cli.terminal.exits import ExitCode
 
 if TYPE_CHECKING:

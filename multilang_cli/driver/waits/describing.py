@@ -17,7 +17,7 @@ from multilang_cli.driver import reaper
 from multilang_cli.driver.launch import show
 from multilang_cli.driver.waits import descriptors
 from multilang_cli.driver.waits.starving import OwnTime
-from multilang_cli.driver.waits.syscalls import CALLS, Call
+from multilang_cli.driver.waits.syscalls import BY_NAME, Call
 from multilang_cli.driver.waits.waiting import Thread, pipe_names, threads
 from multilang_cli.driver.waits.who_waits import Kin, State, Waiting
 
@@ -49,7 +49,6 @@ _TELLING: tuple[State, ...] = (
 _REMOTE = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh", "lxc-attach", "machinectl"})
 """Commands that run a component where its processes can't be seen from here."""
 
-_CALLS_BY_NAME = {call.name: call for call in CALLS}
 _PATIENT: tuple[State, ...] = ("waiting-lock", "waiting-child")
 _PIPE_STATES: tuple[State, ...] = ("reading-stdin", "writing-stdout", "writing-stderr")
 
@@ -92,7 +91,7 @@ def describe(process: ComponentProcess) -> Waiting:
 def _with_thread(process: ComponentProcess, known: Waiting, chosen: Thread, seen: list[Thread]) -> Waiting:
     family = sorted({process.pid, *(thread.pid for thread in seen)})
     names = pipe_names(process)
-    call = _CALLS_BY_NAME.get(chosen.call)
+    call = BY_NAME.get(chosen.call)
     foreign = _is_32_bit(chosen.pid)
     known = replace(
         known,
@@ -143,7 +142,7 @@ def _stuck_writer(pid: int, name: str, seen: list[Thread]) -> str:
         return ""
     writers = descriptors.holders({thread.pid for thread in seen} - {pid}, (name,), writing=True)
     for thread in seen:
-        call = _CALLS_BY_NAME.get(thread.call)
+        call = BY_NAME.get(thread.call)
         if thread.pid in writers and call is not None and call.kind == "write" and thread.args:
             fd = thread.args[0] & 0xFFFFFFFF
             if descriptors.target(thread.pid, fd) not in {"", name}:
@@ -179,7 +178,7 @@ def _counted(process: ComponentProcess, seen: list[Thread]) -> tuple[tuple[str, 
 
 def _label(root: int, thread: Thread, names: tuple[str, ...]) -> str:
     who = "" if thread.pid == root else f"{thread.pid} ({_command(thread.pid)}): "
-    call = _CALLS_BY_NAME.get(thread.call)
+    call = BY_NAME.get(thread.call)
     if call is None or call.kind not in ("read", "write") or not thread.args:
         return f"{who}{thread.call or thread.state}"
     fd = thread.args[0] & 0xFFFFFFFF

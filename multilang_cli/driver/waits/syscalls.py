@@ -9,7 +9,7 @@ Kind = Literal["read", "write", "poll", "sleep", "lock", "child", "signal", "oth
 
 
 class Call(NamedTuple):
-    """A system call that can wait.
+    """A system call that can wait. `x86_64`, `aarch64`: its number there, None where there is no such call.
 
     `counted` and `timeout`: index of the argument that counts descriptors, and of the one that limits the time.
     `pointer`: the timeout is a pointer, null for ever; else a number of milliseconds, -1 for ever.
@@ -17,122 +17,51 @@ class Call(NamedTuple):
 
     name: str
     kind: Kind
+    x86_64: int | None = None
+    aarch64: int | None = None
     counted: int | None = None
     timeout: int | None = None
     pointer: bool = True
 
 
 CALLS = (
-    Call("read", "read"),
-    Call("readv", "read"),
-    Call("splice", "read"),
-    Call("recvfrom", "read"),
-    Call("recvmsg", "read"),
-    Call("accept", "read"),
-    Call("accept4", "read"),
-    Call("write", "write"),
-    Call("writev", "write"),
-    Call("sendto", "write"),
-    Call("sendmsg", "write"),
-    Call("connect", "write"),
-    Call("poll", "poll", counted=1, timeout=2, pointer=False),
-    Call("ppoll", "poll", counted=1, timeout=2),
-    Call("select", "poll", counted=0, timeout=4),
-    Call("pselect6", "poll", counted=0, timeout=4),
-    Call("epoll_wait", "poll", timeout=3, pointer=False),
-    Call("epoll_pwait", "poll", timeout=3, pointer=False),
-    Call("epoll_pwait2", "poll", timeout=3),
-    Call("nanosleep", "sleep"),
-    Call("clock_nanosleep", "sleep"),
-    Call("futex", "lock", timeout=3),
-    Call("futex_waitv", "lock", timeout=3),
-    Call("wait4", "child"),
-    Call("waitid", "child"),
-    Call("rt_sigtimedwait", "signal", timeout=2),
-    Call("rt_sigsuspend", "signal"),
-    Call("pause", "signal"),
-    Call("openat", "other"),
-    Call("flock", "other"),
-    Call("fcntl", "other"),
-    Call("fsync", "other"),
-    Call("fdatasync", "other"),
-    Call("io_uring_enter", "other"),
-    Call("restart_syscall", "other"),
+    Call("read", "read", 0, 63),
+    Call("readv", "read", 19, 65),
+    Call("splice", "read", 275, 76),
+    Call("recvfrom", "read", 45, 207),
+    Call("recvmsg", "read", 47, 212),
+    Call("accept", "read", 43, 202),
+    Call("accept4", "read", 288, 242),
+    Call("write", "write", 1, 64),
+    Call("writev", "write", 20, 66),
+    Call("sendto", "write", 44, 206),
+    Call("sendmsg", "write", 46, 211),
+    Call("connect", "write", 42, 203),
+    Call("poll", "poll", 7, None, counted=1, timeout=2, pointer=False),
+    Call("ppoll", "poll", 271, 73, counted=1, timeout=2),
+    Call("select", "poll", 23, None, counted=0, timeout=4),
+    Call("pselect6", "poll", 270, 72, counted=0, timeout=4),
+    Call("epoll_wait", "poll", 232, None, timeout=3, pointer=False),
+    Call("epoll_pwait", "poll", 281, 22, timeout=3, pointer=False),
+    Call("epoll_pwait2", "poll", 441, 441, timeout=3),
+    Call("nanosleep", "sleep", 35, 101),
+    Call("clock_nanosleep", "sleep", 230, 115),
+    Call("futex", "lock", 202, 98, timeout=3),
+    Call("futex_waitv", "lock", 449, 449, timeout=3),
+    Call("wait4", "child", 61, 260),
+    Call("waitid", "child", 247, 95),
+    Call("rt_sigtimedwait", "signal", 128, 137, timeout=2),
+    Call("rt_sigsuspend", "signal", 130, 133),
+    Call("pause", "signal", 34, None),
+    Call("openat", "other", 257, 56),
+    Call("flock", "other", 73, 32),
+    Call("fcntl", "other", 72, 25),
+    Call("fsync", "other", 74, 82),
+    Call("fdatasync", "other", 75, 83),
+    Call("io_uring_enter", "other", 426, 426),
+    Call("restart_syscall", "other", 219, 128),
 )
-
-NUMBERS: dict[str, dict[str, int]] = {
-    "x86_64": {
-        "read": 0,
-        "write": 1,
-        "poll": 7,
-        "readv": 19,
-        "writev": 20,
-        "select": 23,
-        "pause": 34,
-        "nanosleep": 35,
-        "connect": 42,
-        "accept": 43,
-        "sendto": 44,
-        "recvfrom": 45,
-        "sendmsg": 46,
-        "recvmsg": 47,
-        "wait4": 61,
-        "fcntl": 72,
-        "flock": 73,
-        "fsync": 74,
-        "fdatasync": 75,
-        "rt_sigtimedwait": 128,
-        "rt_sigsuspend": 130,
-        "futex": 202,
-        "restart_syscall": 219,
-        "clock_nanosleep": 230,
-        "epoll_wait": 232,
-        "waitid": 247,
-        "openat": 257,
-        "pselect6": 270,
-        "ppoll": 271,
-        "splice": 275,
-        "epoll_pwait": 281,
-        "accept4": 288,
-        "io_uring_enter": 426,
-        "epoll_pwait2": 441,
-        "futex_waitv": 449,
-    },
-    "aarch64": {
-        "epoll_pwait": 22,
-        "fcntl": 25,
-        "flock": 32,
-        "openat": 56,
-        "read": 63,
-        "write": 64,
-        "readv": 65,
-        "writev": 66,
-        "pselect6": 72,
-        "ppoll": 73,
-        "splice": 76,
-        "fsync": 82,
-        "fdatasync": 83,
-        "waitid": 95,
-        "futex": 98,
-        "nanosleep": 101,
-        "clock_nanosleep": 115,
-        "restart_syscall": 128,
-        "rt_sigsuspend": 133,
-        "rt_sigtimedwait": 137,
-        "accept": 202,
-        "connect": 203,
-        "sendto": 206,
-        "recvfrom": 207,
-        "sendmsg": 211,
-        "recvmsg": 212,
-        "accept4": 242,
-        "wait4": 260,
-        "io_uring_enter": 426,
-        "epoll_pwait2": 441,
-        "futex_waitv": 449,
-    },
-}
-"""Numbers of the calls by machine, as `uname -m` names it."""
+BY_NAME = {call.name: call for call in CALLS}
 
 KERNEL_FUNCTIONS: dict[str, Kind] = {
     "pipe_read": "read",
@@ -158,7 +87,12 @@ KERNEL_FUNCTIONS: dict[str, Kind] = {
 """What /proc/PID/wchan says, its suffix (such as .constprop.0) cut off, where the call itself can't be seen."""
 
 
+MACHINES = frozenset({"x86_64", "aarch64"})
+"""Machines whose calls are known, as `uname -m` names them."""
+
+
 def calls(machine: str) -> dict[int, Call]:
-    """Return the calls by number for a machine; empty for one that isn't in NUMBERS."""
-    numbers = NUMBERS.get(machine, {})
-    return {numbers[call.name]: call for call in CALLS if call.name in numbers}
+    """The calls of a machine by number; empty for one that is not in MACHINES."""
+    if machine not in MACHINES:
+        return {}
+    return {number: call for call in CALLS if (number := getattr(call, machine)) is not None}

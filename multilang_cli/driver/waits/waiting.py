@@ -14,7 +14,7 @@ import msgspec
 
 from multilang_cli.driver import reaper
 from multilang_cli.driver.waits import descriptors, runtimes, times
-from multilang_cli.driver.waits.syscalls import CALLS, KERNEL_FUNCTIONS, Call, Kind, calls
+from multilang_cli.driver.waits.syscalls import BY_NAME, KERNEL_FUNCTIONS, Call, Kind, calls
 from multilang_cli.driver.waits.who_waits import State
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _UNTOLD: frozenset[State] = frozenset({"unknown", "elsewhere", "waiting-signal",
 """States that say nothing about the three pipes."""
 _READING: frozenset[State] = frozenset({"reading-stdin", "idle"})
 _CALLS = calls(os.uname().machine)
-_BY_NAME = {call.name: call for call in CALLS}
 _INNER = ("pipe:", "anon_inode:[eventfd")
 """How the names of descriptors begin through which threads and processes of a family wake each other."""
 MOTIONLESS = 1.5
@@ -162,7 +161,7 @@ def _is_held(thread: Thread, names: tuple[str, ...], within: float) -> bool:
     """True if only stdin, another thread or process of the family, or a time that is not over by then can wake it."""
     if thread.state == "stopped":
         return True
-    call = _BY_NAME.get(thread.call)
+    call = BY_NAME.get(thread.call)
     if call is None or not thread.args or call.kind in ("signal", "other"):
         return False
     if call.kind == "write":

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.tables import MARKS, TableColumn
+from multilang_cli.audit.columns import TableColumn
+from multilang_cli.audit.tables import MARKS
 from tests.audit.generator.histories import marks
 from tests.audit.generator.trees import make
 
