@@ -29,7 +29,7 @@ from multilang_cli.driver.pipes import (
     unread,
 )
 from multilang_cli.driver.reaper import REAPER
-from multilang_cli.driver.scratch import registered
+from multilang_cli.driver.scratch import make_registered
 from multilang_cli.protocol.words.events import Exited
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def private_pid_dir() -> Path:
     Raises LaunchError.
     """
     try:
-        return registered(_PID_DIR)[1]
+        return make_registered(_PID_DIR)[1]
     except OSError as error:
         raise LaunchError("refused", f"no folder can be made for its pid: {error.strerror or error}") from error
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from multilang_cli.driver.pipes import Ready
     from multilang_cli.driver.process import ComponentProcess
 
-_BITS = (1, 2, 4, 8)
-_WITHOUT_PIDFD = 0.02
+_BITS = _STDIN, _, _, _ENDED = 1, 2, 4, 8
+"""Bits of a mask of `READY`: stdin, stdout, stderr, and the end of the process."""
+_LOOK_EVERY = 0.02
 """Seconds between looks at the processes where the system can't wake us."""
 
 Owner = TypeVar("Owner")
@@ -23,9 +24,9 @@ class ProcessSelector(Generic[Owner]):
 
     def __init__(self) -> None:
         self._poller = select.poll()
-        self._of: dict[int, tuple[Owner, int]] = {}
+        self._by_descriptor: dict[int, tuple[Owner, int]] = {}
         self._watched: dict[Owner, tuple[int | None, ...]] = {}
-        self._sleepless: dict[Owner, ComponentProcess] = {}
+        self._without_pidfd: dict[Owner, ComponentProcess] = {}
 
     def watch(self, owner: Owner, process: ComponentProcess, *, write: bool, read: bool = True) -> None:
         """Tell `owner` of its process from now on: of stdin only if `write`, of stdout only if `read`.
@@ -38,36 +39,36 @@ class ProcessSelector(Generic[Owner]):
         if wanted == known:
             return
         if pidfd is None:
-            self._sleepless[owner] = process
+            self._without_pidfd[owner] = process
         for bit, new, old in zip(_BITS, wanted, known or (None,) * len(_BITS), strict=True):
             if new != old:
                 self._forget(old, owner)
                 if new is not None:
-                    self._of[new] = (owner, bit)
-                    self._poller.register(new, select.POLLOUT if bit == 1 else select.POLLIN)
+                    self._by_descriptor[new] = (owner, bit)
+                    self._poller.register(new, select.POLLOUT if bit == _STDIN else select.POLLIN)
         self._watched[owner] = wanted
 
     def forget(self, owner: Owner) -> None:
         """Tell `owner` of nothing any more; its process may have been ended before."""
         for fd in self._watched.pop(owner, ()):
             self._forget(fd, owner)
-        self._sleepless.pop(owner, None)
+        self._without_pidfd.pop(owner, None)
 
     def _forget(self, fd: int | None, owner: Owner) -> None:
         # The number may be another process's by now.
-        if fd is not None and self._of.get(fd, (None, 0))[0] is owner:
-            del self._of[fd]
+        if fd is not None and self._by_descriptor.get(fd, (None, 0))[0] is owner:
+            del self._by_descriptor[fd]
             self._poller.unregister(fd)
 
     def wait(self, timeout: float) -> list[tuple[Owner, Ready]]:
         """Wait until something can be done, at most `timeout` seconds; gives each owner with what it can do."""
-        if self._sleepless:
-            timeout = min(timeout, _WITHOUT_PIDFD)
+        if self._without_pidfd:
+            timeout = min(timeout, _LOOK_EVERY)
         masks: dict[Owner, int] = {}
         for fd, _ in self._poller.poll(max(0.0, timeout) * 1000):
-            owner, bit = self._of[fd]
+            owner, bit = self._by_descriptor[fd]
             masks[owner] = masks.get(owner, 0) | bit
-        for owner, process in self._sleepless.items():
+        for owner, process in self._without_pidfd.items():
             if process.exited() is not None:
-                masks[owner] = masks.get(owner, 0) | 8
+                masks[owner] = masks.get(owner, 0) | _ENDED
         return [(owner, READY[mask]) for owner, mask in masks.items()]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def registered(prefix: str, folder: Path | None = None) -> tuple[str, Path]:
+def make_registered(prefix: str, folder: Path | None = None) -> tuple[str, Path]:
     """Make a private folder in `folder`, else among temporary files; the cookie under which it is registered, too.
 
     It is registered before it is there: a SIGKILL may come at any moment. Raises OSError.
@@ -37,7 +37,7 @@ def scratch(prefix: str, folder: Path | None = None) -> Iterator[Path]:
 
     Raises OSError.
     """
-    cookie, path = registered(prefix, folder)
+    cookie, path = make_registered(prefix, folder)
     try:
         yield path
     finally:
@@ -47,7 +47,7 @@ def scratch(prefix: str, folder: Path | None = None) -> Iterator[Path]:
 
 def lasting_scratch(prefix: str) -> Path:
     """A folder of this prefix among temporary files, which goes with mlcheck, however that ends. Raises OSError."""
-    cookie, path = registered(prefix)
+    cookie, path = make_registered(prefix)
 
     def end() -> None:
         """Remove it."""

@@ -475,9 +475,7 @@ class Session:
         return self.exit
 
     def __enter__(self) -> Self:
-        """The session is ended on leaving, whatever happens."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the component."""
         self.end()

@@ -7,7 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.driver.reaper import COOKIE_PREFIX, REAPER, remove_tree, sweep
-from multilang_cli.driver.scratch import registered
+from multilang_cli.driver.scratch import make_registered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ class Supervisor:
     """
 
     def __init__(self, prefix: str, folder: Path | None = None) -> None:
-        self._cookie, self.folder = registered(prefix, folder)
+        self._cookie, self.folder = make_registered(prefix, folder)
 
     def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
         """Start it; `options`: where its output goes, as subprocess.Popen wants it."""

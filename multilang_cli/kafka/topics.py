@@ -55,11 +55,9 @@ class Topics:
             self._assigned(settings.spout.pattern, 0, new=False).close()
 
     def __len__(self) -> int:
-        """Number of topics that are read."""
         return len(self._open)
 
     def __iter__(self) -> Iterator[AssignedPartitions]:
-        """Each topic that is read."""
         return iter(self._open.values())
 
     def get(self, topic: str) -> AssignedPartitions | None:

@@ -60,7 +60,6 @@ class Bar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
         self._progress.stop()
         sys.stderr.flush()
 

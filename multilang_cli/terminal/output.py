@@ -148,7 +148,6 @@ class _Log:
         self._clock = threading.Thread(target=self._tell, name="progress", daemon=True)
 
     def __call__(self, case: str, done: int, total: int) -> None:
-        """Note what begins."""
         self._last = f"{done + 1}/{total} {case}"
 
     def _tell(self) -> None:
@@ -157,12 +156,10 @@ class _Log:
                 remark(f"{self._last}  ({time.monotonic() - self._began:.0f} s)")
 
     def __enter__(self) -> Self:
-        """Start the clock."""
         self._clock.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the clock."""
         self._over.set()
         self._clock.join()
 

@@ -178,11 +178,9 @@ class Driven:
         self.session.end()
 
     def __enter__(self) -> Self:
-        """The component is ended on leaving."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the component."""
         self.end()
 
 

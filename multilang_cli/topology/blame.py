@@ -85,6 +85,8 @@ def stories(events: Iterable[Happening], emissions: Iterable[int], components: d
 
 
 class _Teller:
+    """Follows the trees of the emissions that are wanted, event by event."""
+
     def __init__(self, wanted: set[int], components: dict[int, str]) -> None:
         self.wanted = wanted
         self._components = components
@@ -100,7 +102,7 @@ class _Teller:
         self._task_of: dict[int, int] = {}
 
     def take(self, event: Happening) -> None:
-        """The next event."""
+        """Follow the next event."""
         match event:
             case Emitted():
                 self._emitted(event)

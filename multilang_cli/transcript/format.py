@@ -25,7 +25,6 @@ class TranscriptError(Exception):
     """A file that is no transcript, or not one that can be read. `path`, `line` (from 1, 0 if none) and `why`."""
 
     def __init__(self, path: str, line: int, why: str) -> None:
-        """Say where and why."""
         super().__init__(f"{path}:{line}: {why}" if line else f"{path}: {why}")
         self.path, self.line, self.why = path, line, why
 

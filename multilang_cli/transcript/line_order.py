@@ -190,7 +190,6 @@ class LineOrder:
         return self._sort_event(line, order, placed)
 
     def _sort_event(self, line: EventLine, order: _Order, placed: PlacedLine) -> Iterator[SortedLine]:
-        """An event."""
         if order.next is None or line.seq == order.next:
             if order.waiting:
                 yield Shipped(line.conv, "swapped")
@@ -279,7 +278,6 @@ class LineOrder:
         return placed
 
     def _marked(self, order: _Order, seq: int) -> Iterator[PlacedLine]:
-        """The mark that waited for a line."""
         if (mark := order.marks.pop(seq, None)) is not None:
             self._bytes -= len(mark.text)
             yield self._passed_mark(order, mark)

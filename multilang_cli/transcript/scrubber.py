@@ -37,7 +37,6 @@ class SecretScrubber:
         self.longest = 0
 
     def __bool__(self) -> bool:
-        """True if there is something to hide."""
         return bool(self._needles or self.patterns)
 
     def misses(self, data: bytes) -> bool:

@@ -213,7 +213,6 @@ def _acked(
 
 
 def _few(rows: DataFrame, key: str, values: Collection[int]) -> list[Any]:
-    """The rows of these keys, which are few."""
     return _bounded(rows.join(_keys(rows, key, values), key, "left_semi").select(rows.columns)) if values else []
 
 

@@ -217,7 +217,6 @@ def spans_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _span(events: pa.RecordBatch) -> Span:
-    """The span of events of one conversation."""
     seqs, times, kinds = events["seq"], events["t"], events["kind"]
     heard = pc.or_(pc.is_in(events["ch"], _KEPT_CHANNELS), pc.equal(kinds, "gap"))
     kept = pc.min_max(times.filter(heard)).as_py()

@@ -126,7 +126,6 @@ def doubled(number: int, span: tuple[int, int], total: int | None, xor: int) -> 
 
 
 def _xor_to(number: int) -> int:
-    """The XOR of all numbers from 0 to this one."""
     return (number, 1, number + 1, 0)[number % 4] if number >= 0 else 0
 
 

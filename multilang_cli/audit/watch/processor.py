@@ -72,17 +72,14 @@ class StoredRoots(MutableMapping[int, RootState]):
         self._gone.discard(root)
 
     def __delitem__(self, root: int) -> None:
-        """Forget it."""
         self._known[root] = None
         self._gone.add(root)
 
     def __iter__(self) -> Iterator[int]:
-        """Yield the roots that are stored or held."""
         stored = {root for (root,) in self._stored.keys()}  # noqa: SIM118 (it is no dict)
         yield from (stored - self._gone) | {root for root, state in self._known.items() if state}
 
     def __len__(self) -> int:
-        """Count them."""
         return sum(1 for _ in self)
 
     def save(self) -> None:

@@ -185,11 +185,9 @@ class LocalKafka:
             broker.close()
 
     def __enter__(self) -> Self:
-        """It runs from here on."""
         return self.start()
 
     def __exit__(self, *_: object) -> None:
-        """End it."""
         self.close()
 
 

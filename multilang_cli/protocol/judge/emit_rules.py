@@ -60,8 +60,8 @@ def check(judge: RuleContext, event: Event, emit: Emit, *, without_tuple: bool =
         _direct(judge, event, emit, spec, emit.task, without_tuple=without_tuple)
     if spec is not None and declared and not without_tuple:
         _arity(judge, event, emit, spec)
-    checks = judge.check_values is not None and declared and not without_tuple
-    if checks and judge.check_values is not None and (why := judge.check_values(emit.stream, plain(emit.values))):
+    refuses = judge.check_values if declared and not without_tuple else None
+    if refuses is not None and (why := refuses(emit.stream, plain(emit.values))):
         text = f"values on the stream {emit.stream!r} that its declared schema refuses: {why}"
         judge.breach("values-unlike-schema", event, text, subject=emit.stream, stable=emit.stream)
     for hazard in emit.hazards:
@@ -77,7 +77,7 @@ def _of_declared(judge: RuleContext, emit: Emit) -> bool:
 
 
 def _variant_of_own(judge: RuleContext, emit: Emit) -> str:
-    """The acker consumes some of Storm's own streams, by the first field."""
+    """The variant of an emit on one of Storm's own streams: the acker consumes some of them, by the first field."""
     fields = _ACKED.get(emit.stream)
     if fields is None or emit.task:
         return ""
@@ -130,7 +130,7 @@ def _consumed(spec: StreamSpec | None) -> bool:
 
 
 def _arity(judge: RuleContext, event: Event, emit: Emit, spec: StreamSpec) -> None:
-    """Storm chooses the tasks first: the values are counted when a tuple is made for one."""
+    """Compare the number of values with the fields; Storm chooses the tasks first, and counts when a tuple is made."""
     fields = spec.fields
     if fields is None or len(emit.values) == len(fields):
         return
@@ -159,7 +159,7 @@ def _plain_to_direct(judge: RuleContext, event: Event, emit: Emit, spec: StreamS
 
 
 def check_task(judge: RuleContext, event: Event, emit: Emit) -> None:
-    """Storm 2.6 and later read an integer of 32 bits as Integer and cast it to Long: it never gets past the parser."""
+    """Report a task that Storm 2.6 and later can't read: it casts an integer of 32 bits, an Integer, to Long."""
     if emit.task is not None and _narrow(emit.task):
         when = "" if emit.task else "zero"
         what = "a direct emit" if emit.task else '"task": 0 in an emit'
@@ -188,10 +188,7 @@ def _direct(judge: RuleContext, event: Event, emit: Emit, spec: StreamSpec, task
 _HAZARDS = {
     "scale": ("decimal-value", "a number whose exponent is beyond 32 bits: Storm 2.6 and later can't read it"),
     "nested": ("nested-value", "an object or array among the values"),
-    "decimal": (
-        "decimal-value",
-        "a number with so many digits that Storm makes it a BigDecimal (since 2.6)",
-    ),
+    "decimal": ("decimal-value", "a number with so many digits that Storm makes it a BigDecimal (since 2.6)"),
 }
 
 

@@ -132,10 +132,10 @@ class Collector:
         elif not self._stops(findings):
             self._tell(message)
 
-    def call_of(self, message: Any, *, without_tuple: bool = False) -> dict[str, Any] | None:
+    def call_of(self, message: Any) -> dict[str, Any] | None:
         """The call that a Storm which understands `message` makes, None for what it tells no collector."""
         if isinstance(message, Emit):
-            return self._emit_call(_plainly(message), without_tuple=without_tuple)
+            return self._emit_call(_plainly(message), without_tuple=False)
         if isinstance(message, Ack | Fail):
             return {"t": type(message).__name__.lower(), "tuple": self._ids.get(message.id, -1)}
         if isinstance(message, Log):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import accumulate, count, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -109,6 +110,7 @@ class EmptyTurns(LazySequence[Event]):
         return 2 * len(self.commands)
 
 
+@dataclass(slots=True, eq=False)
 class RecordedEvents(LazySequence[Event]):
     """Events of plain frames of both pipes, in the order of their seq, as a recording tells them; made when looked at.
 
@@ -117,26 +119,13 @@ class RecordedEvents(LazySequence[Event]):
     ``encoding``.
     """
 
-    __slots__ = ("bodies", "is_simple", "offsets", "raws", "sent", "seq", "times")
-
-    def __init__(
-        self,
-        seq: int,
-        bodies: Sequence[Any],
-        times: Sequence[float],
-        *,
-        sent: Sequence[bool],
-        raws: Sequence[msgspec.Raw],
-        offsets: dict[Channel, int],
-        is_simple: bool,
-    ) -> None:
-        self.seq = seq
-        self.bodies = bodies
-        self.times = times
-        self.sent = sent
-        self.raws = raws
-        self.offsets = offsets
-        self.is_simple = is_simple
+    seq: int
+    bodies: Sequence[Any]
+    times: Sequence[float]
+    sent: Sequence[bool]
+    raws: Sequence[msgspec.Raw]
+    offsets: dict[Channel, int]
+    is_simple: bool
 
     def _made(self) -> list[Event]:
         ends, made = dict(self.offsets), list[Event]()

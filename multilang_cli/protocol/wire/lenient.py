@@ -36,7 +36,6 @@ class LenientError(ValueError):
     """Not even leniently an object: `at` is the offset in characters, `kind` the rule."""
 
     def __init__(self, kind: str, at: int, detail: str) -> None:
-        """Remember where and what."""
         super().__init__(detail)
         self.kind, self.at, self.detail = kind, at, detail
 

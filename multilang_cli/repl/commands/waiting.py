@@ -94,14 +94,12 @@ def _wait_pid(driver: Driver, seconds: float | None) -> bool:
 
 
 def _wait_emit(driver: Driver, seconds: float | None) -> bool:
-    """Wait for one more emit."""
     life, before = driver.life, driver.life.emitted
     limit = driver.limit("output", seconds)
     return life.session.wait(lambda: life.emitted > before, limit, "output")
 
 
 def _wait_exit(driver: Driver, seconds: float | None) -> bool:
-    """Wait for its end."""
     session = driver.life.session
     limit = driver.limit("output", seconds)
     session.wait(lambda: session.exit is not None, limit, "output")

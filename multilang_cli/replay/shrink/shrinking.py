@@ -110,7 +110,6 @@ class _Progress:
         self._least = -1
 
     def __call__(self, plays: int, size: int, least: int) -> None:
-        """Tell of the next play."""
         text = f"play {plays + 1}: {counted(size, self._unit)}; the shortest so far has {least}"
         if self._terminal:
             sys.stderr.write(f"{_ERASE}{text}")

@@ -138,7 +138,6 @@ class Series(_Part, frozen=True, kw_only=True):
     to: list[str | None] = []
 
     def __post_init__(self) -> None:
-        """See that every point is whole."""
         assert len(self.x) == len(self.y) == (len(self.to) or len(self.x))  # noqa: S101 (an error of ours)
 
 

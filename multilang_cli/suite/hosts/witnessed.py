@@ -38,7 +38,7 @@ class Witnessed:
         self._folder = folder
         self._began = began
         self._file: Path | None = None
-        self._at = 0
+        self._read_to = 0
         self._seq = 0
         self._said = False
         self._framers = {"in": Framer(DEFAULT_LIMIT), "out": Framer(DEFAULT_LIMIT)}
@@ -62,7 +62,7 @@ class Witnessed:
             note = json.loads(line)
             at = max(0.0, note.pop("t") - self._began)
             for name, value in note.items():
-                found += self._of(name, value, note, at)
+                found += self._events_of(name, value, note, at)
         return found
 
     @staticmethod
@@ -104,12 +104,12 @@ class Witnessed:
                 return []
             self._file = files[0]
         with self._file.open("rb") as file:
-            file.seek(self._at)
+            file.seek(self._read_to)
             whole, newline, _ = file.read().rpartition(b"\n")
-        self._at += len(whole) + len(newline)
+        self._read_to += len(whole) + len(newline)
         return whole.splitlines()
 
-    def _of(self, name: str, value: Any, note: dict[str, Any], t: float) -> list[Event]:
+    def _events_of(self, name: str, value: Any, note: dict[str, Any], t: float) -> list[Event]:
         match name:
             case "pid":
                 self.pid = value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.words.shortening import head
@@ -49,11 +49,14 @@ class Replies:
             self.first = self.first or event.raw[:_FIRST_BYTES]
             body = event.body
             if isinstance(body, Malformed):
+                self.said[_IRREGULAR] += 1
                 self.irregular = self.irregular or head(body.excerpt.strip(), _SHOWN_OF_REPLY)
-            self.said[_IRREGULAR if isinstance(body, Malformed) else type(body).__name__.lower()] += 1
-            if not isinstance(body, Malformed):
+                meant: Iterable[Any] = body.salvage
+            else:
+                self.said[type(body).__name__.lower()] += 1
                 self.repeats = self.repeats or any(value in event.raw for value in self.values)
-            for message in body.salvage if isinstance(body, Malformed) else (body,):
+                meant = (body,)
+            for message in meant:
                 if isinstance(message, Error):
                     self.complaint = f"{self.complaint}{message.msg}\n"[-_COMPLAINT:]
                 self.settles = self.settles or isinstance(message, Ack | Fail)

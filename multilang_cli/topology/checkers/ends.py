@@ -26,7 +26,7 @@ class EndsOnce(Checker):
             self._open[event.n] = (event.task, event.t)
 
     def ended(self, event: EmissionEnded) -> None:
-        """The answer."""
+        """Take the answer to an emission: there must be one only."""
         task, _ = self._open.pop(event.emit, (0, 0.0))
         if not task:
             self.wrong(f"emission {event.emit} was {event.how} though nobody waited for it any more", event.emit)

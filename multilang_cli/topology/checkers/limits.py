@@ -32,7 +32,7 @@ class PendingLimit(Checker):
         self._pending = PendingEmissions(facts.limits)
 
     def emitted(self, event: Emitted) -> None:
-        """One more is pending."""
+        """Count an emission as pending, and compare with the limit."""
         tasks = self._pending.emitted(event)
         if tasks is None:
             return
@@ -42,7 +42,7 @@ class PendingLimit(Checker):
             self.wrong(f"{told}: a call of next emitted several", event.n)
 
     def ended(self, event: EmissionEnded) -> None:
-        """One less."""
+        """Count an emission as no longer pending."""
         self._pending.ended(event)
 
     def died(self, event: Died) -> None:
@@ -100,16 +100,16 @@ class FaultsStruck(Checker):
         self._deliveries = 0
 
     def delivered(self, event: Delivered) -> None:
-        """Faults strike by their number."""
+        """Count deliveries, by whose number faults strike."""
         self._deliveries = event.n
 
     def faulted(self, event: Faulted) -> None:
-        """One struck."""
+        """Take a fault that strikes from those that are left."""
         if event.phase == "strikes":
             self._left.pop(event.plan, None)
 
     def finish(self) -> None:
-        """Those that did not."""
+        """Report the faults that never struck."""
         for fault in self._left.values():
             made = f"{self._deliveries:,} {'delivery' if self._deliveries == 1 else 'deliveries'}"
             self.unknown(f"the fault {fault} never struck: the run was over before, after {made}")

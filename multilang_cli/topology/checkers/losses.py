@@ -162,13 +162,13 @@ class _Room:
         self._full = dict.fromkeys(self._limits, 0.0)
 
     def emitted(self, event: Emitted) -> None:
-        """One more is pending."""
+        """Count an emission as pending."""
         tasks = self._pending.emitted(event)
         if tasks is not None and self._pending.count[tasks] == self._limits[tasks]:
             self._full_since.setdefault(tasks, event.t)
 
     def ended(self, event: EmissionEnded) -> None:
-        """One less."""
+        """Count an emission as no longer pending."""
         if (tasks := self._pending.ended(event)) is not None:
             self._has_room(tasks, event.t)
 
@@ -398,7 +398,7 @@ class ReplayedOnce(Checker):
             self.wrong(f"{who} has message id {key[1]} replayed {state[0]} times at once, after one failure", event.n)
 
     def ended(self, event: EmissionEnded) -> None:
-        """One less at once."""
+        """Count one fewer at once."""
         if (known := self._key_of.pop(event.emit, None)) is not None:
             self._less(known[1], failed=event.how != "acked")
 

@@ -55,16 +55,16 @@ class Measures:
         self._stream = (self._facts.components.get(event.task, ""), event.stream)
 
     def delivered(self, event: Delivered) -> None:
-        """One more."""
+        """Count a delivery."""
         if event.emit:
             self.streams[self._stream] += 1
 
     def told(self, event: AckerTold) -> None:
-        """One more message to an acker."""
+        """Count a message to an acker."""
         self.ackers[event.task, event.what] += 1
 
     def ended(self, event: EmissionEnded) -> None:
-        """One more end."""
+        """Count an end, by how it ended."""
         self.ends[event.how] += 1
         if event.how == "acked":
             self.latencies.add(Point(event.t, event.latency, event.emit))

@@ -92,7 +92,7 @@ class AnchoredEmits(_OfBolts):
         self._settled: Counter[str] = Counter()
 
     def in_question(self, event: Emitted) -> bool:
-        """One without anchors."""
+        """True for an emit without anchors."""
         return not event.anchors
 
     def sentence(self, name: str, stream: str, made: _Emits, first: str) -> str:
@@ -146,7 +146,7 @@ class AckedLast(_OfBolts):
         self._acked_last: dict[int, bool] = {}
 
     def in_question(self, event: Emitted) -> bool:
-        """One that comes when all is acked."""
+        """True for an emit that comes when all is acked."""
         return not event.anchors and not self._held[event.task] and self._acked_last.get(event.task, False)
 
     def sentence(self, name: str, stream: str, made: _Emits, first: str) -> str:
@@ -166,13 +166,13 @@ class AckedLast(_OfBolts):
             self._held[event.task] += 1
 
     def settled(self, event: TupleSettled) -> None:
-        """It is held no longer."""
+        """Note that it is held no longer."""
         if task := self._holder.pop(event.delivery, 0):
             self._held[task] -= 1
             self._acked_last[task] = event.how == "ack" and bool(event.edges)
 
     def lost(self, event: Lost) -> None:
-        """It is held no longer."""
+        """Note that it is held no longer."""
         if task := self._holder.pop(event.delivery, 0):
             self._held[task] -= 1
 

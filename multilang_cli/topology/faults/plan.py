@@ -118,7 +118,6 @@ class _Planner:
         return Fault(kind=kind, target=target, at=at, worker=workers[task], task=task, parameter=parameter)
 
     def _at(self, text: str, fault: Fault, moment: str) -> Fault:
-        """The fault at a moment of its task."""
         if not moment:
             return fault
         own = self._kinds[fault.task] if fault.task is not None else "worker"

@@ -75,7 +75,6 @@ class JavaOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _quoted(option: str) -> str:
-    """An option as a file of options has it."""
     return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
