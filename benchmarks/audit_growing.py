@@ -106,11 +106,12 @@ def _parts(drops: int, roots: int) -> Iterator[Mapping[str, bytes]]:
 
 def _part(lines: list[bytes], drop: int, drops: int) -> bytes:
     """One part of a conversation: its header, so many of its lines, and an end."""
-    head, *rest = lines
+    head, *rest, _ = lines
     header = msgspec.json.decode(head)
     mine = rest[len(rest) * drop // drops : len(rest) * (drop + 1) // drops]
-    end = b"" if drop == drops - 1 else msgspec.json.encode({"conv": header["conv"], "end": {"events": {}}}) + b"\n"
-    return b"".join([msgspec.json.encode({**header, "part": drop + 1}) + b"\n", *mine, end])
+    told = {"conv": header["conv"], "end": {"events": {"in": len(mine)}}}
+    begun = {**header, "part": drop + 1}
+    return b"".join([msgspec.json.encode(begun) + b"\n", *mine, msgspec.json.encode(told) + b"\n"])
 
 
 if __name__ == "__main__":

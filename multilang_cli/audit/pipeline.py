@@ -304,7 +304,7 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     of = events.unaccounted(outline, counts)
     at.damaged = bool(of)
     if at.here and at.plan.secrets == NO_SECRETS:
-        at.whole = [file for file in whole_files(outline, at.facts, of) if at.wanted >= file.events.keys()]
+        at.whole = [each for each in whole_files(outline, at.facts, of) if at.wanted >= each.events.keys()]
     mine = {uri for uri in of if named(uri) in at.gone["events"].values} if old else of
     yield {"quarantine": events.quarantine(read, outline, mine) if mine else FewRows([], TABLES["quarantine"].ddl)}
     bad = {file: number for (file,), number in at.known.counted(TABLES["quarantine"], "file").items()} if of else {}

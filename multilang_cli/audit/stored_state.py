@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from multilang_cli.audit.columns import Table
     from multilang_cli.audit.inputs import AuditPlan
     from multilang_cli.audit.stages.facts import AuditFacts
-    from multilang_cli.audit.stages.whole_files import WholeFile
+    from multilang_cli.audit.stages.whole_files import WholeFiles
     from multilang_cli.audit.store.local_rows import FewRows
     from multilang_cli.audit.store.manifest import StoredPiece
     from multilang_cli.audit.store.partitions import Placing
@@ -74,7 +74,7 @@ class StoredState:
         self.touched: frozenset[str] | None = None
         self.placed: dict[str, Placing] = {}
         self.damaged = False
-        self.whole: list[WholeFile] = []
+        self.whole: list[WholeFiles] = []
         self.groupings = ""
 
     @property

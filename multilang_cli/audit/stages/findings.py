@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from multilang_cli.audit.stages.whole_files import WholeFile
+    from multilang_cli.audit.stages.whole_files import WholeFiles
 
 _COLUMNS = {column.name: column for column in (*FINDINGS.columns, *OUTLOOKS.columns)}
 _SCHEMA = arrow_schema(_COLUMNS.values())
@@ -66,11 +66,11 @@ def write_judged(
 
 
 def write_whole(
-    spark: SparkSession, files: Sequence[WholeFile], storm: str, folder: str
+    spark: SparkSession, files: Sequence[WholeFiles], storm: str, folder: str
 ) -> tuple[list[tuple[Any, ...]], frozenset[str]]:
     """Write the same of conversations that stand whole in files. Returns the outlooks, and what was judged so."""
     make_private(Path(folder))
-    sized = [(bytes_of([file.path]), file) for file in files]
+    sized = [(bytes_of(each.paths), each) for each in files]
     write = partial(_hear_and_write, storm=storm, folder=str(Path(folder).absolute()))
     rows: Sequence[tuple[Any, ...]]
     if sum(size for size, _ in sized) <= READ_BY_DRIVER:
@@ -134,23 +134,23 @@ def _judge_and_write(batches: Iterable[pa.RecordBatch], storm: str, folder: str)
 
 
 def _hear_shares(
-    batches: Iterable[pa.RecordBatch], tasks: tuple[tuple[WholeFile, ...], ...], write: Any
+    batches: Iterable[pa.RecordBatch], tasks: tuple[tuple[WholeFiles, ...], ...], write: Any
 ) -> Iterator[pa.RecordBatch]:
     for number in chain.from_iterable(batch.column(0).to_pylist() for batch in batches):
         yield from write(tasks[number], number=number, own=str(_task().taskAttemptId()))
 
 
 def _hear_and_write(
-    files: Iterable[WholeFile], storm: str, folder: str, number: int, own: str
+    files: Iterable[WholeFiles], storm: str, folder: str, number: int, own: str
 ) -> Iterator[pa.RecordBatch]:
     """Outlooks; and each conversation that was judged, without a version."""
     judged: list[str] = []
 
     def found() -> Iterator[list[dict[str, Any]]]:
         """Rows of the files that have nothing odd."""
-        for file in files:
-            if (rows := heard(file, storm)) is not None:
-                judged.extend(file.events)
+        for each in files:
+            if (rows := heard(each, storm)) is not None:
+                judged.extend(each.events)
                 yield rows
 
     yield _written(found(), Path(folder, f"whole-{number:05d}.parquet"), own)

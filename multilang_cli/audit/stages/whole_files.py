@@ -1,7 +1,7 @@
-"""Conversations that stand whole in one file of this machine: judged from there, as ``mlcheck lint`` does.
+"""Conversations that stand whole in files of this machine: judged from there, as ``mlcheck lint`` does.
 
 Of tables their lines would have to be brought together and put in order first, which takes twice as long as to judge
-them. Whatever is odd in a file leaves its conversations to that way, which has an answer to everything.
+them. Whatever is odd in them leaves their conversations to that way, which has an answer to everything.
 """
 
 from __future__ import annotations
@@ -23,55 +23,82 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
 
 MOST_CONVERSATIONS = 32
-"""Conversations of a file, at most: all of them are judged at a time."""
+"""Conversations of files that belong together, at most: all of them are judged at a time."""
 MOST_ROWS = 20_000
-"""Findings of a file that are held until it is known to have nothing odd."""
+"""Findings of such files that are held until they are known to have nothing odd."""
 Row = dict[str, Any]
 
 
-class WholeFile(NamedTuple):
-    """A file that has all of its conversations, and no one else has: of each the events, by its key.
+class WholeFiles(NamedTuple):
+    """Files that have all of their conversations, and no others have any: of each the events, by its key.
 
-    `keys`: by the id that stands in its lines.
+    One file, or those of the parts of a conversation. `keys`: by the id that stands in their lines.
     """
 
-    path: str
+    paths: tuple[str, ...]
     keys: Mapping[str, str]
     events: Mapping[str, int]
 
 
-def whole_files(known: Outline, facts: AuditFacts, damaged: Collection[str]) -> list[WholeFile]:
+def whole_files(known: Outline, facts: AuditFacts, damaged: Collection[str]) -> list[WholeFiles]:
     """The files whose conversations can be judged from there. `damaged`: those that have lines in quarantine."""
-    elsewhere: dict[str, set[str]] = {}
-    for uri, by_conv in known.pieces.items():
-        for each in by_conv.values():
-            for piece in each:
-                elsewhere.setdefault(piece.key, set()).add(uri)
-    found = []
-    for uri, by_conv in known.pieces.items():
-        pieces = {conv: {(piece.key, piece.copy) for piece in each} for conv, each in by_conv.items()}
-        alone = all(len(each) == 1 for each in pieces.values())
-        if is_url(uri) or uri in damaged or not alone or len(pieces) > MOST_CONVERSATIONS:
-            continue
-        keys = {conv: key for conv, ((key, _),) in pieces.items()}
-        if all(elsewhere[key] == {uri} and key in facts.spans for key in keys.values()):
-            found.append(WholeFile(here(named(uri)), keys, {key: facts.spans[key].number for key in keys.values()}))
-    return found
+    found = (_whole(known, facts, uris) for uris in _together(known) if not any(map(damaged.__contains__, uris)))
+    return [files for files in found if files is not None]
 
 
-def heard(file: WholeFile, storm: str) -> list[Row] | None:
-    """Findings and outlooks of its conversations; None if something in it is odd: lines out of order, or missing."""
+def _whole(known: Outline, facts: AuditFacts, uris: Collection[str]) -> WholeFiles | None:
+    """These files; None if something is odd in what they have."""
+    keys: dict[str, str] = {}
+    for uri in uris:
+        for conv, pieces in known.pieces[uri].items():
+            if any(piece.copy or keys.setdefault(conv, piece.key) != piece.key for piece in pieces):
+                return None
+    numbers = {key: facts.spans[key].number for key in keys.values() if key in facts.spans}
+    if any(map(is_url, uris)) or len(keys) > MOST_CONVERSATIONS or len(numbers) < len(keys):
+        return None
+    return WholeFiles(tuple(here(named(uri)) for uri in sorted(uris)), keys, numbers)
+
+
+def _together(known: Outline) -> list[list[str]]:
+    """All files; those that have parts of one conversation stand together."""
+    heads = {uri: uri for uri in known.pieces}
+
+    def head(uri: str) -> str:
+        """The file that stands for all that stand together with this one."""
+        while heads[uri] != uri:
+            heads[uri] = uri = heads[heads[uri]]
+        return uri
+
+    first: dict[str, str] = {}
+    for uri, by_conv in known.pieces.items():
+        for key in {piece.key for each in by_conv.values() for piece in each}:
+            heads[head(uri)] = head(first.setdefault(key, uri))
+    groups: dict[str, list[str]] = {}
+    for uri in heads:
+        groups.setdefault(head(uri), []).append(uri)
+    return list(groups.values())
+
+
+def heard(files: WholeFiles, storm: str) -> list[Row] | None:
+    """Findings and outlooks of their conversations; None if something in them is odd: lines out of order, or missing.
+
+    Only the last part of a conversation may lack its end.
+    """
     judges: dict[str, LineJudge] = {}
-    last = dict.fromkeys(file.events, -1)
-    left = dict(file.events)
+    last = dict.fromkeys(files.events, -1)
+    left = dict(files.events)
+    unclosed: set[str] = set()
     rows: list[Row] = []
     try:
-        for entry in entries(file.path):
+        for entry in entries(*files.paths):
             if isinstance(entry, Unclosed):
+                unclosed.add(entry.conv)
                 continue
-            if isinstance(entry, Cut | Damaged | Shipped) or entry.conv not in file.keys or len(rows) > MOST_ROWS:
+            if isinstance(entry, Cut | Damaged | Shipped) or entry.conv not in files.keys.keys() - unclosed:
                 return None
-            key = file.keys[entry.conv]
+            if len(rows) > MOST_ROWS:
+                return None
+            key = files.keys[entry.conv]
             if isinstance(entry, EndLine):
                 judges[key].close()
                 continue
