@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from contextlib import suppress
 from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import zstandard
 
 from multilang_cli.audit.line_judge import judge_lines
@@ -19,12 +21,13 @@ from tests.audit.generator.taps import transcripts
 from tests.audit.generator.trees import EVERYTHING, TreesPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
 
 ORIGINALS = tuple(transcripts(TreesPlan(roots=30, weights=EVERYTHING)).values())
+_OTHER = re.compile(r"line (\d+) says something else of event ")
 _ODD = (
     b"\0", b"\n", b"\r", b"\xff\xfe", b"\xef\xbb\xbf", b"[" * 3000, b"9" * 400, b'"', b"\\ud800", b"{}", b"null", b"}",
     b"\n\n\n", b"1e999", b"-", b"\xc3", b'{"transcript":"1"}\n', b'{"end":{}}\n', b"\0" * 4096, b" ", b"NaN",
@@ -156,14 +159,26 @@ def _judge(heads: list[dict[str, Any]], taken: list[dict[str, Any]], bad: list[i
 
 
 def _lost(text: bytes, bad: dict[int, str]) -> Iterator[tuple[int, str]]:
-    """Lines that nothing is wrong with and that are in quarantine; they may be where they came before, or no header."""
+    """Lines that nothing is wrong with and that are in quarantine; they may be where they came before, or no header.
+
+    And where a line before it has taken its number: nobody can know which of the two is the event.
+    """
     good = {line for original in ORIGINALS for line in original.split(b"\n")} - {b""}
     seen: set[bytes] = set()
     begun: set[bytes] = set()
-    for number, line in enumerate(text.split(b"\n"), 1):
+    lines = text.split(b"\n")
+    for number, line in enumerate(lines, 1):
         conv = line.partition(b'"conv":"')[2].partition(b'"')[0]
         if line in good:
-            if number in bad and line not in seen and conv in begun:
+            if number in bad and line not in seen and conv in begun and not _taken(line, bad[number], lines, bad):
                 yield number, bad[number]
             begun |= {conv} if b'"transcript"' in line else set()
         seen.add(line)
+
+
+def _taken(line: bytes, why: str, lines: list[bytes], bad: Mapping[int, str]) -> bool:
+    """True if another line counts as this event, and is one."""
+    if (said := _OTHER.match(why)) is None or int(said[1]) in bad:
+        return False
+    other, mine = msgspec.json.decode(lines[int(said[1]) - 1]), msgspec.json.decode(line)
+    return bool(other != mine and (other["conv"], other["seq"]) == (mine["conv"], mine["seq"]))
