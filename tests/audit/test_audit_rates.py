@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -68,3 +69,43 @@ def test_of_tuples_that_came_at_once_a_bolt_is_silent_over_the_first(spark: Spar
     settled = local_rows(spark, [(*row, 1.0, "bolt", 1, None) for row in rows], columns)
     found = silences(who, events, settled).collect()
     assert {row.conv: (row.id, row.held) for row in found} == {"a": ("x", 4.0), "b": ("x", 4.0)}
+
+
+def test_a_bolt_is_silent_over_the_oldest_tuple_that_is_under_way(spark: SparkSession) -> None:
+    """Whole seconds, so that many a tuple begins or ends with a heartbeat; what nobody settled goes on for ever."""
+    chance = Random(1)  # noqa: S311 (no secrets)
+    parts = [part(conv, task, "bolt", 0.0) for conv, task in (("a", 3), ("b", 4))]
+    who = AuditFacts({each.conv: [each] for each in parts}, {}, {}).people(spark)
+    beats = {(each.conv, n): float(chance.randrange(60)) for each in parts for n in range(40)}
+    columns = "conv string, kind string, part int, line bigint, seq bigint, t double"
+    events = local_rows(spark, [(conv, "heartbeat", 1, n, n, t) for (conv, n), t in beats.items()], columns)
+    ends = [None, *map(float, range(9))]
+    given = [
+        (
+            each.conv,
+            f"id{n}",
+            100 + n,
+            float(chance.randrange(60)),
+            "bolt",
+            chance.choice((0, 1, 1)),
+            chance.choice(ends),
+        )
+        for each in parts
+        for n in range(12)
+    ]
+    columns = "conv string, id string, seq bigint, t double, kind string, nth bigint, after double"
+    rows = silences(who, events, local_rows(spark, given, columns)).collect()
+
+    def oldest(conv: str, t: float) -> tuple[float | None, str | None]:
+        """For how long it was under way, and its id."""
+        under_way = [
+            (since, seq, id_)
+            for of, id_, seq, since, _, nth, after in given
+            if of == conv and nth and since <= t and (after is None or since + after > t)
+        ]
+        return (t - min(under_way)[0], min(under_way)[2]) if under_way else (None, None)
+
+    told = {key: oldest(key[0], t) for key, t in beats.items()}
+    assert {(row.conv, row.seq): (row.held, row.id) for row in rows} == told
+    assert (None, None) in told.values()
+    assert len(set(told.values())) > 20

@@ -92,12 +92,15 @@ def silences(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
     )
     slow = both.where("seq is not null").withColumn("after", F.expr("answered - t"))
     slow = slow.where(f"after is null or after >= {SLOW_HEARTBEAT}")
-    given = ledger.where("kind = 'bolt' and nth > 0")
-    held = given.selectExpr("conv", "id", "seq as begun", "t as since", "t + after as until")
-    under_way = [slow.conv == held.conv, held.since <= slow.t, held.until.isNull() | (held.until > slow.t)]
-    found = slow.join(held, under_way, "left").drop(held.conv)
-    # Several may have come at once, as a recorder reads them.
-    oldest = found.groupBy("conv", *_TASK, "seq", "t", "after").agg(F.expr("min(struct(since, begun, id)) as oldest"))
+    # The oldest of all that end behind it is under way, if it began before it: no heartbeat meets each tuple for that.
+    given = ledger.where("kind = 'bolt' and nth > 0").selectExpr(
+        "conv", "coalesce(t + after, double('infinity')) as until", "struct(t as since, seq as begun, id) as one"
+    )
+    given = given.join(F.broadcast(slow.select("conv").distinct()), "conv", "left_semi")
+    mixed = slow.withColumn("until", F.col("t")).unionByName(given, allowMissingColumns=True)
+    later = "over (partition by conv order by until desc, one nulls first rows unbounded preceding)"
+    found = mixed.selectExpr("*", f"min(one) {later} as first").where("seq is not null")
+    oldest = found.selectExpr("*", "if(first.since <= t, first, null) as oldest")
     return _of(kept.SILENCES, oldest.selectExpr("*", "oldest.id as id", "t - oldest.since as held"))
 
 
