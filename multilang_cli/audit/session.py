@@ -106,7 +106,7 @@ def session(
         submitted = dict(SparkConf().getAll())
         master = submitted.get("spark.master", master)
     version = _check_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ["PYSPARK_PYTHON"] = executors_python(conf or {})
     local = master.startswith("local")
     kept = java_options(version, make=keep) if local and SUBMITTED not in os.environ else ""
     settings = usual_settings(master, size, quiet=quiet, kept=kept)
@@ -122,6 +122,14 @@ def session(
         builder = builder.config(name, value)
     Thread(target=_import_all, args=(meanwhile,), daemon=True).start()
     return builder.getOrCreate()
+
+
+def executors_python(conf: Mapping[str, str]) -> str:
+    """The Python of executors: a setting on the command line counts for more than the environment, as Spark has it.
+
+    Only spark-submit heeds that setting by itself.
+    """
+    return conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON") or sys.executable
 
 
 def usual_settings(master: str, size: float, *, quiet: bool = True, kept: str = "") -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,15 @@ from multilang_cli.audit import inputs
 from multilang_cli.audit.java import class_archive
 from multilang_cli.audit.line_judge import judge_lines
 from multilang_cli.audit.result import LIMITS
-from multilang_cli.audit.session import BRIEF, EXECUTORS_JAVA, LITTLE, SparkMissingError, session, usual_settings
+from multilang_cli.audit.session import (
+    BRIEF,
+    EXECUTORS_JAVA,
+    LITTLE,
+    SparkMissingError,
+    executors_python,
+    session,
+    usual_settings,
+)
 from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_rules
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.transcript.format import decode_line
@@ -237,3 +246,11 @@ def test_executors_on_this_machine_are_as_brief_as_it_is_and_those_of_a_cluster_
         ("0s", True) if brief is not None else (None, False)
     )
     assert (BRIEF in told.get(EXECUTORS_JAVA, "")) is bool(brief)
+
+
+def test_executors_have_the_python_that_spark_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"spark.pyspark.python": "./env/bin/python"}
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    assert [executors_python(conf) for conf in ({}, told)] == [sys.executable, "./env/bin/python"]
+    monkeypatch.setenv("PYSPARK_PYTHON", "/opt/python")
+    assert [executors_python(conf) for conf in ({}, told)] == ["/opt/python", "./env/bin/python"]
