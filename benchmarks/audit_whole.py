@@ -59,7 +59,7 @@ def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
     env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
     made(folder / "first", FIRST)
     for _ in range(2):
-        _ran(_audit(folder / "first", folder / "first-tables", "local[2]"), env, well=LOST)
+        _ran(audit_command(folder / "first", folder / "first-tables", "local[2]"), env, well=LOST)
     _await_archive(folder / "cache" / "mlcheck")
     for roots, limit in SIZES.items():
         if roots * EVENTS > most * 1.1:
@@ -85,7 +85,7 @@ def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
 def _above(place: Path, size: int, master: str, env: Mapping[str, str]) -> tuple[Taken, Taken]:
     """An empty session with one job, and what an audit takes above it."""
     empty = _ran([sys.executable, "-c", _EMPTY.format(master, size)], env)
-    whole = _ran(_audit(place, place.with_name(f"{place.name}-tables"), master), env, well=LOST)
+    whole = _ran(audit_command(place, place.with_name(f"{place.name}-tables"), master), env, well=LOST)
     return empty, Taken(whole.seconds - empty.seconds, whole.cpu - empty.cpu)
 
 
@@ -116,7 +116,8 @@ def _figure(what: str, above: Taken, than: str, reference: float, *, goal: float
     )  # fmt: skip
 
 
-def _audit(place: Path, tables: Path, master: str) -> list[str]:
+def audit_command(place: Path, tables: Path, master: str) -> list[str]:
+    """The command that audits recordings anew."""
     mlcheck = str(Path(sys.executable).parent / "mlcheck")
     return [mlcheck, "audit", "run", str(place), "-o", str(tables), "--overwrite", "--master", master]
 

@@ -29,6 +29,7 @@ class TreesPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Generator settings. `weights`: how often each verdict is to be, by its name; `gap`: seconds between roots.
 
     `restarts`: when a worker of bolts died, and its number; all it held is lost. `timeout`: in seconds.
+    `words`: tuples that ``split`` makes of one, at most, and one more; histories take 12. A task may be of both bolts.
     """
 
     seed: int = 1
@@ -39,6 +40,7 @@ class TreesPlan(msgspec.Struct, frozen=True, kw_only=True):
     spouts: tuple[int, ...] = (1, 2)
     splits: tuple[int, ...] = (3, 4, 5)
     counts: tuple[int, ...] = (6, 7, 8, 9)
+    words: int = MOST_WORDS
     workers: int = 3
     restarts: tuple[tuple[float, int], ...] = ()
 
@@ -144,7 +146,7 @@ def _make(plan: TreesPlan, number: int, verdict: str, seed: int) -> Made:
 
 def _healthy(plan: TreesPlan, number: int, t: float, random: Random) -> Made:
     spout, split = random.choice(plan.spouts), random.choice(plan.splits)
-    words = [random.choice(_WORDS) for _ in range(random.randint(1, MOST_WORDS))]
+    words = [random.choice(_WORDS) for _ in range(random.randint(1, plan.words))]
     # A quarter of the sentences comes again and again, so that equal values must be told apart by their order.
     words += [str(number)] if random.random() >= 0.25 else []
     root = generate_id(random)
