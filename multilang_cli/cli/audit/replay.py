@@ -20,6 +20,7 @@ OPTIONS: OptionTable = {
 def replay() -> None:
     """Play recordings to a new version of a component, on all executors, and compare: INPUT... -- COMMAND.
 
-    INPUT: transcripts (.ndjson, .gz, .zst) or folders of them; COMMAND begins with the first word that is neither. One
-    process runs for each task of Spark's. Exit code 0: the same; 1: something differs.
+    INPUT: transcripts (.ndjson, .gz, .zst), folders of them, or URLs that Spark understands; COMMAND begins with the
+    first word that is none of these. One process runs for each task of Spark's. Exit code 0: the same; 1: something
+    differs.
     """
