@@ -71,6 +71,14 @@ def test_what_a_bolt_does_at_its_first_made_up_tuple_says_nothing(tmp_path: Path
     assert result.exit_code == 6
 
 
+@pytest.mark.parametrize(("word", "code"), [("end", 1), ("snow", 6)])
+def test_who_takes_a_line_end_for_a_tuple_is_not_excused_by_what_we_made_up(
+    tmp_path: Path, word: str, code: int
+) -> None:
+    perl = f'Can\'t use string (\\"{word}\\") as a HASH ref while \\"strict refs\\" in use at rows.pl line 23.'
+    assert played(tmp_path, f'sys.stderr.write("{perl}\\n"); sys.exit(25)').exit_code == code
+
+
 def test_what_is_thrown_at_the_end_is_no_reason_for_a_fail(tmp_path: Path) -> None:
     text = 'Traceback (most recent call last):\\\\n  File \\\\"bolt.py\\\\", line 1\\\\n%s'
     told = f"""say('{{"command":"error","msg":"{text % "ValueError: two values"}"}}\\nend\\n'); answer = "fail"

@@ -47,6 +47,19 @@ def test_a_spout_that_emits_none_again_is_told() -> None:
     assert f"none of the {FAILED_FOR_GOOD} tuples again that failed" in note
 
 
+@pytest.mark.parametrize("idle", [False, True])
+def test_what_may_wait_behind_new_tuples_is_not_said_to_be_lost(idle: bool) -> None:
+    ids = [f"m{number}" for number in range(FAILED_FOR_GOOD)]
+    emits = [f'< {{"command":"emit","id":"{id_}","tuple":["{id_}"]}}' for id_ in ids]
+    fails = [f'> {{"command":"fail","id":"{id_}"}}' for id_ in ids]
+    calls = [f'> {{"command":"next"}}\n< {{"command":"emit","id":"n{n}","tuple":["n{n}"]}}' for n in range(CALLS)]
+    seen = Replays()
+    talk = [*emits, '> {"command":"next"}', *fails, *calls, *(['> {"command":"next"}'] * 2 if idle else ())]
+    ReplayWatch(seen).take(notation.parse("\n".join(talk)))
+    (note,) = seen.observations(SPOUT)
+    assert ("unless they wait behind those" in note.text) is not idle
+
+
 @pytest.mark.parametrize("emit", [{"id": "m1", "tuple": ["x"]}, {"id": "other", "tuple": ["m1", 1]}])
 def test_one_that_comes_again_by_its_id_or_values_is_enough(emit: dict[str, object]) -> None:
     assert after(emit) == ()

@@ -46,7 +46,7 @@ _OF_NO_VALUE = re.compile(
     r"all goroutines are asleep|[Dd]eadlock; recursive locking|^No live threads left|would self-deadlock|"
     r"[Aa]ttempt to relock|Address already in use|EADDRINUSE|Too many open files|EMFILE|No space left on device|"
     r"assignment to entry in nil map|database is locked|can't start new thread|concurrent map (?:writes|read)|"
-    r"^Error: You must pass a onTaskIds callback",
+    r"^Error: You must pass a onTaskIds callback|Can't use string \(\"end(?:\\n)?\"",
 )
 """Words of an exception that no value of a tuple brings about."""
 _ALARM = 14

@@ -33,14 +33,19 @@ NO_IDS = "never-an-id"
 """The rule of a conversation in which no tuple had an id: short ones say too little."""
 NEVER = Observation(
     "failed-never-again",
-    "it emitted none of the {lost} tuples again that failed: Storm replays nothing itself, so they are lost (emit them "
-    "again, unless at most once is what you want; is what `fail` names the id that is looked up?)",
+    "it emitted none of the {lost} tuples again that failed{but}: Storm replays nothing itself, so they are "
+    "lost{unless} (emit them again, unless at most once is what you want; is what `fail` names the id that is looked "
+    "up?)",
 )
 NUMBERED = Observation(
     "failed-never-again",
-    "it emitted none of the {lost} tuples again that failed: Storm replays nothing itself, so they are lost (its ids "
-    "are numbers: does its parser give them back as it keeps them, not 1 as 1.0, nor rounded beyond 2^53?)",
+    "it emitted none of the {lost} tuples again that failed{but}: Storm replays nothing itself, so they are "
+    "lost{unless} (its ids are numbers: does its parser give them back as it keeps them, not 1 as 1.0, nor rounded "
+    "beyond 2^53?)",
 )
+NO_MORE = {"but": "", "unless": ""}
+BUSY = {"but": ", and new ones all the while", "unless": ", unless they wait behind those"}
+"""What is added where no call of next behind a fail brought nothing."""
 ANYWAY = Observation(
     "failed-perhaps-again",
     "it emitted none of the {lost} tuples that failed again by its id, and their values come again of themselves: "
@@ -111,24 +116,24 @@ _DISOWNS = re.compile(
 class Replays:
     """Replays that a run shows. `lost`: tuples that failed and did not come again in `CALLS` of next.
 
-    `replayed`: one came again by its id; `alike`: values that came again under another; `recurring`: those that come
-    again although they did not fail. `uses_ids`: a tuple with an id was emitted in some case; `numbered`: the last id
-    was a number. `acked`: tuples of the conversation with most of them in which none failed, and `pause`: its longest
-    pause between two of them; `stopped`: how many had failed, and how many it had emitted in how long a silence, in one
-    where all did until it stopped. `near`: what all values but one of a tuple that came again were, such as one with
-    the number of its attempt, and `ordinary`: the same of tuples that did not fail. `disowned`: what it logged of an id
-    of its own. `mixed`: the id and the values of one that came again with others. `overtaken`: tuples that failed when
-    a newer one was acked, and did not come again; None once one of them did. `twice`: the id of one that came again
-    twice for one fail. `another`: that of one that came again though it did not fail; `without_id`: values that came
-    again so. `outlived`: tuples that were emitted before an activate, failed behind it and did not come again; None
-    once one of them did, or one that had not failed. `some`: how many of those that failed did not come again, in how
-    many calls and seconds, in a conversation in which one did.
+    `idle`: a call of next behind a fail brought nothing. `replayed`: one came again by its id; `alike`: values that
+    came again under another; `recurring`: those that come again although they did not fail. `uses_ids`: a tuple with an
+    id was emitted in some case; `numbered`: the last id was a number. `acked`: tuples of the conversation with most of
+    them in which none failed, and `pause`: its longest pause between two of them; `stopped`: how many had failed, and
+    how many it had emitted in how long a silence, in one where all did until it stopped. `near`: what all values but
+    one of a tuple that came again were, such as one with the number of its attempt, and `ordinary`: the same of tuples
+    that did not fail. `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came
+    again with others. `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one
+    of them did. `twice`: the id of one that came again twice for one fail. `another`: that of one that came again
+    though it did not fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an
+    activate, failed behind it and did not come again; None once one of them did, or one that had not failed. `some`:
+    how many of those that failed did not come again, in how many calls and seconds, in a conversation in which one did.
     """
 
     def __init__(self) -> None:
         self.lost = self.acked = 0
         self.pause = 0.0
-        self.replayed = self.uses_ids = self.numbered = False
+        self.replayed = self.uses_ids = self.numbered = self.idle = False
         self.mixed = ""
         self.alike: set[bytes] = set()
         self.recurring: set[bytes] = set()
@@ -166,7 +171,8 @@ class Replays:
             self.replayed or self.alike - self.recurring or self.near - self.ordinary
         )
         if none_again and not self.without_id:
-            yield (ANYWAY if self.alike else NUMBERED if self.numbered else NEVER).told(lost=self.lost)
+            words = NO_MORE if self.idle else BUSY
+            yield (ANYWAY if self.alike else NUMBERED if self.numbered else NEVER).told(lost=self.lost, **words)
 
     def _some_lost(self) -> Iterator[Observation]:
         """A note on what is lost by a spout that emits again some of what failed: the one that tells most."""
@@ -309,6 +315,7 @@ class ReplayWatch:
             for known in (self._emitted, self._failed, self._calls, self._again, self._first, self._told_in):
                 known.pop(key, None)
         elif said.command == "next":
+            self._run.idle = self._run.idle or (self._vain > 0 and any(self._calls.values()))
             for each in self._calls:
                 self._calls[each] += 1
             self._run.lost += sum(calls == CALLS for calls in self._calls.values())
