@@ -245,6 +245,8 @@ SUSPECTED = {
         True,
     ),
     "the same in Ruby": ("forgets-tuples", "ruby", "  if seen[key]\n    next # nothing new", True),
+    "an exception that is logged": ("forgets-tuples", "python", "except Error:\n    log.error('no')\nreturn", True),
+    "one whose tuple is failed": ("forgets-tuples", "python", "except E:\n    log.error('no')\n    fail(t)", False),
     "a pipe of Tcl without an encoding": ("writes-no-utf-8", "tcl", "fconfigure stdout -buffering none", True),
     "one with it": ("writes-no-utf-8", "tcl", "fconfigure stdout -encoding utf-8", False),
     "a list of anchors": ("anchors-nested", "python", '"anchors": anchors', False),
