@@ -340,3 +340,17 @@ def test_the_case_of_an_inactive_spout_shows_what_it_forgets(tmp_path: Path, arg
     result = run(command, "spout", tmp_path, include=("spout.id.again", "spout.reactivate"), exhaustive=False)
     assert [subject.verdict for subject in result.subjects] == ["pass", "pass"]
     assert any("does `activate` empty" in note for note in result.notes) is told
+
+
+@pytest.mark.parametrize(("back", "told"), [(False, True), (True, False)])
+def test_a_spout_that_never_emits_its_first_tuple_again_is_told(back: bool, told: bool) -> None:
+    seen = Replays()
+    for process in range(FAILED_FOR_GOOD):
+        again = ["m1", *(["m0"] if back and not process else [])]
+        talk = [f'< {{"command":"emit","id":"{id_}","tuple":["{id_}"]}}' for id_ in ("m0", "m1")]
+        talk += [f'> {{"command":"fail","id":"{id_}"}}' for id_ in ("m0", "m1")]
+        talk += [f'> {{"command":"next"}}\n< {{"command":"emit","id":"{id_}","tuple":["{id_}"]}}' for id_ in again]
+        talk += ["@ 5", *['> {"command":"next"}'] * CALLS_BEHIND]
+        ReplayWatch(seen).take(notation.parse("\n".join(talk)))
+    notes = [each.id for each in seen.observations(SPOUT)]
+    assert ("forgets-the-first" in notes) is told

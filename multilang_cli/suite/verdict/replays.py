@@ -91,6 +91,11 @@ AT_ACTIVATE = Observation(
     "and that it had emitted before: they are lost, unless its source brings them anew (does `activate` empty what is "
     "pending?)",
 )
+THE_FIRST = Observation(
+    "forgets-the-first",
+    "it emits again what failed, but never the first tuple that a process of it had emitted, which failed in {lost} of "
+    "them: that is lost (is 0, the place of the first, taken for none?)",
+)
 SOME = Observation(
     "replays-some",
     "of tuples that failed one behind the other it emitted one again, and {lost} not in {calls} calls of `next`: they "
@@ -128,6 +133,8 @@ class Replays:
     though it did not fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an
     activate, failed behind it and did not come again; None once one of them did, or one that had not failed. `some`:
     how many of those that failed did not come again, in how many calls and seconds, in a conversation in which one did.
+    `firsts`: processes whose first tuple of all failed and had not come again when another did; None once one of them
+    came.
     """
 
     def __init__(self) -> None:
@@ -144,6 +151,7 @@ class Replays:
         self.some: tuple[int, int, float] | None = None
         self.overtaken: int | None = 0
         self.outlived: int | None = 0
+        self.firsts: int | None = 0
 
     def without_contradiction(self, subject: SubjectResult) -> SubjectResult:
         """A case's result without the note that it gives no ids, if it gave some in another case."""
@@ -182,6 +190,8 @@ class Replays:
             yield OVERTAKEN.told(lost=self.overtaken)
         elif self.replayed and (self.outlived or 0) >= FAILED_FOR_GOOD:
             yield AT_ACTIVATE.told(lost=self.outlived)
+        elif (self.firsts or 0) >= FAILED_FOR_GOOD:
+            yield THE_FIRST.told(lost=self.firsts)
         elif self.some is not None:
             lost, calls, seconds = self.some
             yield SOME.told(lost=lost, calls=calls, seconds=seconds)
@@ -199,6 +209,8 @@ class ReplayWatch:
         self._newest_acked = 0
         self._overtaken: set[str] = set()
         self._given_up: set[str] = set()
+        self._eldest = ""
+        self._is_left = False
         self._activations = 0
         self._emitted_in: dict[str, int] = {}
         self._told_since: dict[tuple[str, bytes], int] = {}
@@ -273,7 +285,17 @@ class ReplayWatch:
             run.twice = shown(id_)
         if key in self._failed and key not in self._emitted:
             self._again[key] = told
+            self._eldest_waits(key)
+        self._eldest = self._eldest or key
         self._order[key] = len(self._order)
+
+    def _eldest_waits(self, key: str) -> None:
+        """See whether the first of all still waits when another one that failed comes again."""
+        if key == self._eldest:
+            self._run.firsts = None
+        elif self._eldest in self._failed.keys() - self._emitted.keys() and self._run.firsts is not None:
+            self._run.firsts += not self._is_left
+            self._is_left = True
 
     def _came_near(self, key: str, emit: Emit) -> None:
         """See whether it has all values but one of a tuple that failed, or of one that did not."""
