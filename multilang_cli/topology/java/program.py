@@ -29,6 +29,8 @@ _PACKAGE = "mlcheck.javahost."
 PLANNER, COMPONENT, CHOOSER = f"{_PACKAGE}PlanMain", f"{_PACKAGE}ComponentMain", f"{_PACKAGE}GroupingMain"
 _OPENED = ("java.lang", "java.util", "java.nio")
 """Packages of the JDK that Kryo looks into."""
+FLUX = {"2.5.0": "2.6.2"}
+"""Storm versions whose own Flux was never published, and the next one that was."""
 _SHARED = ("org.apache.storm:storm-client", "org.apache.storm:storm-core", "org.slf4j:*", "org.apache.logging.log4j:*")
 """What a topology shares with Storm: a second one would hide it."""
 
@@ -89,6 +91,7 @@ def host_class_path(storm: str) -> tuple[str, ...]:
     if not made.exists():
         with _part(made) as part:
             maven = ["-f", str(source / "pom.xml"), f"-Dstorm.version={storm}", f"-Dflux.libraries={part / 'flux'}"]
+            maven.append(f"-Dflux.version={FLUX.get(storm, storm)}")
             _maven(part, [*maven, "dependency:copy", "dependency:build-classpath"], f"Storm {storm}")
             _compile(source, part)
             _name(part, made)
