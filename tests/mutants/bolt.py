@@ -106,6 +106,7 @@ EXTRAS: dict[str, Mutant] = {
     "ack-as-number": Mutant("settle-id-type", "then acks the id as a number", '{"command":"ack","id":$ID}'),
     "ack-then-fail": Mutant("fail-twice", "fails what it has just acked", '{"command":"fail","id":"$ID"}'),
     "ack-twice": Mutant("ack-twice", "acks each tuple twice", '{"command":"ack","id":"$ID"}'),
+    "syncs-each": Mutant("sync-unasked", "syncs after each tuple", '{"command":"sync"}'),
     "ack-unknown": Mutant("ack-unknown", "acks an id that Storm never sent", '{"command":"ack","id":"nope"}'),
     "ack-without-id": Mutant("settle-id-missing", "an ack that does not say of what", '{"command":"ack"}'),
     "fail-unknown": Mutant("fail-unknown", "fails an id that Storm never sent", '{"command":"fail","id":"nope"}'),

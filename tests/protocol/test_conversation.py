@@ -295,6 +295,36 @@ def test_next_deadline_follows_the_limits_of_the_profile() -> None:
     assert conversation.next_deadline() == ("settle", 10.0)
 
 
+FED = [SAID[n] for n in range(3)]
+FOURTH: tuple[str, Message | Fact] = ("in", TupleMsg("src", ["a", 1], 2, "default", "4"))
+BEAT = SAID[3]
+ACKED = [SAID[n] for n in range(4, 7)]
+SYNC: tuple[str, Message | Fact] = ("out", Sync())
+SYNCED = [each for ack in ACKED for each in (ack, SYNC)]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ([*FED, *ACKED], 0),
+        ([*FED, *SYNCED], 1),
+        ([*FED, *SYNCED, *FED, *SYNCED], 1),
+        ([*FED, *SYNCED[:4]], 0),
+        ([*FED, *(one for ack in ACKED for one in (BEAT, ack, SYNC))], 0),
+        ([BEAT, BEAT, BEAT, *FED, *ACKED, SYNC, SYNC, SYNC], 0),
+        ([BEAT, *FED, *SYNCED, SYNC], 0),
+        ([BEAT, *FED, *SYNCED, *FED, *SYNCED], 1),
+        ([*FED, SYNC, SYNC, SYNC], 0),
+        ([SYNC, SYNC, SYNC, *FED, *ACKED], 0),
+        ([*FED, *ACKED, SYNC, SYNC, SYNC], 0),
+        ([*FED, *SYNCED[:4], FOURTH, ("out", Ack("4")), SYNC], 1),
+        ([*FED, *SYNCED[:4], ("control", Gap("ring")), FOURTH, ("out", Ack("4")), SYNC], 0),
+    ],
+)
+def test_a_bolt_that_syncs_behind_what_it_settles_is_noted_once(said: Any, told: int) -> None:
+    assert [each.rule for each in judge("bolt", said)].count("sync-unasked") == told
+
+
 @pytest.mark.parametrize("kind", ["bolt", "spout"])
 def test_the_end_after_stdin_was_closed_is_right(kind: Kind) -> None:
     ended: list[tuple[str, Message | Fact]] = [("process", Exited(code=0)), ("control", End())]

@@ -14,7 +14,7 @@ from multilang_cli.causes.model import Cause
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.wire.context import Sample
 from multilang_cli.protocol.words.events import Again, Deadline, Event, Exited, Signalled
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Message, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Message, TupleMsg
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Judgement
@@ -30,7 +30,6 @@ from multilang_cli.suite.steps.settling import (
     AT_HEARTBEATS,
     FORGETS,
     SUBJECT,
-    SYNCS_EACH,
     FedTuples,
     Proof,
     Settling,
@@ -161,30 +160,6 @@ def test_who_settles_only_as_a_heartbeat_comes_is_told_so(said: Any, times: int,
         feed.take([Event(seq, t, "in", body) for seq, (t, body) in enumerate(said)])
         settling.add(feed)
     assert (AT_HEARTBEATS in settling.observations(Component(command=("x",)))) is told
-
-
-FED = (ONE, TWO, THREE)
-ACKED = [Ack(each.id) for each in FED]
-SYNCED = tuple(each for ack in ACKED for each in (ack, Sync()))
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ((*FED, *ACKED), False),
-        ((*FED, *SYNCED), True),
-        ((*FED[:2], *SYNCED[:4]), False),
-        ((*FED, *(one for ack in ACKED for one in (BEAT, ack, Sync()))), False),
-        ((BEAT, BEAT, BEAT, *FED, *ACKED, Sync(), Sync(), Sync()), False),
-        ((BEAT, *FED, *SYNCED, Sync()), True),
-        ((*FED, Sync(), Sync(), Sync()), False),
-        ((Sync(), Sync(), Sync(), *FED, *ACKED), False),
-    ],
-)
-def test_who_syncs_after_each_tuple_is_told_so(said: Any, told: bool) -> None:
-    settling = Settling()
-    settling.add(fed(FedTuples(), *said))
-    assert (SYNCS_EACH in settling.observations(Component(command=("x",)))) is told
 
 
 def emit(*values: Any, anchor: str | None = None, stream: str = "default") -> Emit:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
     from multilang_cli.protocol.words.events import Event
 
+LEAST_UNASKED = 3
+"""Syncs behind what was settled, for which no heartbeat waited, by which it is told how a bolt syncs."""
 TIMER = 1.0
 """Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
 
@@ -180,6 +182,12 @@ def _sync(judge: RuleContext, event: Event, _: Sync) -> None:
     state.heard = state.synced = event.t
     if state.heartbeats:
         state.heartbeats.pop(0)
+    elif state.unasked < LEAST_UNASKED and (settle := state.settled.latest()) > state.unasked_after:
+        state.unasked += 1
+        state.unasked_after = settle
+        if state.unasked == LEAST_UNASKED:
+            text = f"a sync behind what it settled, the {LEAST_UNASKED}rd for which no heartbeat waits"
+            judge.breach("sync-unasked", event, text, related=(settle,))
 
 
 def _said(judge: RuleContext, event: Event, _: Log | Error) -> None:

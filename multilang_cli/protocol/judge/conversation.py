@@ -280,7 +280,7 @@ def _forget_pending(judge: Conversation) -> None:
     """Forget what was pending: it may have been given in what was not read. What was settled stays settled."""
     state = judge.state
     state.gap = True
-    state.task_ids = state.emits = state.stderr = 0
+    state.task_ids = state.emits = state.stderr = state.unasked = 0
     for pending in (state.open, state.message_ids):
         pending.clear()
     for waiting in (state.heartbeats, state.commands, state.unread, state.unread_logs, state.later):

@@ -147,6 +147,9 @@ class State(msgspec.Struct):
     heartbeats: list[Pending] = []
     undeclared: Remembered = msgspec.field(default_factory=Remembered)
     """Tuples that nobody declared (`Profile.samples`)."""
+    unasked: int = 0
+    """Syncs for which no heartbeat waited, each behind another settle, and the settle that was before the last."""
+    unasked_after: int = -1
     foreign: bool = False
     """A tuple held text beyond ASCII, or an integer that no double holds: what is emitted is compared with that."""
     integers: list[int] = []

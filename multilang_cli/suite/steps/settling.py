@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from multilang_cli.protocol.judge.life_rules import NEVER_SETTLED
-from multilang_cli.protocol.judge.unasked_syncs import WaitingHeartbeats, is_after_each
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.words.large import as_raw
-from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.words.shortening import head, shown
 from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.reports.model import Observation, SubjectResult
@@ -37,11 +36,6 @@ AT_HEARTBEATS = Observation(
     "settles-at-heartbeats",
     "it settles what it was fed last only when a heartbeat comes, up to a second later: flush stdout behind each ack, "
     "unless that is meant",
-)
-SYNCS_EACH = Observation(
-    "syncs-after-each",
-    "it syncs after each tuple, as bolts did before Storm 0.7.1: Storm needs none, and takes any for a heartbeat's "
-    "answer (sync on heartbeats alone)",
 )
 CHANGED = Observation(
     "fails-what-it-acked",
@@ -121,15 +115,12 @@ class FedTuples:
     by stream, how many values what it emitted of a sample, or as a spout, had. `woken`: of the last settled, True if
     that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `emits`: by stream,
     what was emitted there first, for its user to look at. `fates`: by values of a sample, whether it failed: both.
-    `mixed`: an emit for one sample with a value of another. `unasked`: syncs that came where no heartbeat waited.
-    `mixing`: the texts that were fed and given back.
+    `mixed`: an emit for one sample with a value of another. `mixing`: the texts that were fed and given back.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self.open: dict[str, Fed] = {}
         self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
-        self.unasked = 0
-        self._beats = WaitingHeartbeats()
         self.starved = self.died = False
         self.slowest, self.quickest = 0.0, inf
         self.scant: tuple[int, int] | None = None
@@ -177,8 +168,8 @@ class FedTuples:
                 self._settled(body, event.t)
             elif isinstance(body, Emit):
                 self._emitted(body)
-            elif isinstance(body, Sync | Malformed):
-                self._said(body)
+            elif isinstance(body, Malformed):
+                self.anchored += sum(isinstance(meant, Emit) and bool(meant.anchors) for meant in body.salvage)
             elif isinstance(body, StdinClosed | Signalled):
                 self._dismissed = True
             elif isinstance(body, Deadline) and body.waiting_for == "settle":
@@ -192,7 +183,6 @@ class FedTuples:
     def _fed(self, message: TupleMsg, t: float) -> None:
         if message.is_heartbeat:
             self._beat = t
-            self._beats.sent()
         elif message.comp != SYSTEM_COMPONENT:
             self.fed += 1
             self._began = t if self._began is None else self._began
@@ -214,12 +204,6 @@ class FedTuples:
             self._look_for_mixed(said, [each.message.values for each in of if each is not None])
         if not self.fed or (of and all(each is not None and (each.is_sample or not self._samples) for each in of)):
             self.arities.setdefault(said.stream, set()).add(len(said.values))
-
-    def _said(self, said: Sync | Malformed) -> None:
-        if isinstance(said, Malformed):
-            self.anchored += sum(isinstance(meant, Emit) and bool(meant.anchors) for meant in said.salvage)
-            return
-        self.unasked += self._beats.synced() and self.fed > 0
 
     def _look_for_mixed(self, said: Emit, values: list[Any]) -> None:
         """See whether an emit for one sample, or several that are equal, has a text that is another's alone."""
@@ -310,7 +294,7 @@ class Settling:
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
-        self.unasked = self.starved = self.woken = self.prompt = self.batch = 0
+        self.starved = self.woken = self.prompt = self.batch = 0
         self.slowest = self.pace = self.delay = 0.0
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
@@ -344,7 +328,7 @@ class Settling:
 
     def add(self, feed: FedTuples) -> None:
         """Count what one conversation showed."""
-        for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused", "unasked"):
+        for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused"):
             setattr(self, name, getattr(self, name) + getattr(feed, name))
         self.slowest = max(self.slowest, feed.slowest)
         self.pace = min(filter(None, (self.pace, feed.pace)), default=0.0)
@@ -387,8 +371,6 @@ class Settling:
             yield UNANCHORED
         if self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles:
             yield AT_HEARTBEATS
-        if is_after_each(self.unasked, self.settled):
-            yield SYNCS_EACH
 
     def judged(self, component: Component) -> Judgement | None:
         """The verdict on the run as a whole; None if nothing, or if it was not fed enough to tell."""
