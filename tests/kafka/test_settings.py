@@ -200,11 +200,22 @@ def test_docs_tell_every_setting() -> None:
     assert {name: told.get(name) for name, _, _ in settings()} == {name: default for name, default, _ in settings()}
 
 
+OF_KAFKA_CLIENT = """
+setFirstPollOffsetStrategy setStartTimeStamp setProcessingGuarantee setTupleTrackingEnforced setPartitionRefreshPeriodMs
+setRecordTranslator setEmitNullTuples setRetry setMaxUncommittedOffsets setOffsetCommitPeriodMs setPollTimeoutMs
+setGroupId setProp setTupleListener setMetricsTimeBucketSizeInSecs ManualPartitioner NamedTopicFilter PatternTopicFilter
+withTupleToKafkaMapper withTopicSelector withProducerProperties withProducerCallback setAsync setFireAndForget
+"""
+"""What storm-kafka-client 2.8.3 lets one set: the builder of KafkaSpoutConfig, its filters, and KafkaBolt."""
+
+
 def test_the_table_beside_storm_names_tests_that_there_are() -> None:
     text = (ROOT / "docs" / "kafka-compared.md").read_text(encoding="utf-8")
     rows = text.partition("## Compared with storm-kafka-client")[2].partition("\n## ")[0].splitlines()
     named = [line.rsplit("|", 2)[1].strip(" `") for line in rows if line.startswith("| ") and "---" not in line][1:]
     assert len(named) >= 25
+    for each in OF_KAFKA_CLIENT.split():
+        assert each in "".join(rows), each
     for each in filter(None, named):
         file, _, test = each.partition("::")
         assert f"def {test}(" in (ROOT / "tests" / "kafka" / file).read_text(encoding="utf-8"), each
