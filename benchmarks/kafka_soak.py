@@ -56,9 +56,10 @@ def _journey(kafka: LocalKafka, count: int, folder: Path, mishap: Callable[[Jour
     for partition in range(2):
         topic.fill(partition, [b"m%d" % number for number in range(partition, count, 2)])
     journey = Journey(count, count // 2, lambda journey: mishap(journey, topic), guard=3600.0)
-    journey.run(to_a_bolt(topic, **{"max.uncommitted": UNCOMMITTED}), folder)
+    ran = journey.run(to_a_bolt(topic, **{"max.uncommitted": UNCOMMITTED}), folder)
     lost = count - len(journey.values)
     print(f"  {count} messages, {journey.again} came again, {lost} lost", flush=True)
+    print(f"  on the screen: {ran.run.account.sentence}", flush=True)
     return f"{lost} lost" if lost else "" if journey.again <= 2 * UNCOMMITTED else f"{journey.again} came again"
 
 

@@ -62,6 +62,7 @@ def test_a_death_on_the_way_loses_nothing(victim: str, topic: Topic, tmp_path: P
     assert journey.values == wanted
     assert any("kill" in each.why.lower() for each in ran.of(Died))
     assert journey.again <= 2 * UNCOMMITTED
+    assert ran.run.account.sentence.startswith(f"{COUNT:,} sent, {COUNT:,} completed, 0 lost, ")
     assert sum(topic.committed(partition)[0] for partition in range(2)) == COUNT
 
 
@@ -70,11 +71,12 @@ def test_the_death_of_a_leader_loses_nothing(three: LocalKafka, tmp_path: Path) 
     wanted = filled(topic)
     leader = topic.leader(0)
     journey = Journey(COUNT, COUNT // 2, lambda _: three.brokers[leader - 1].kill())
-    journey.run(to_a_bolt(topic, **{"max.uncommitted": UNCOMMITTED}), tmp_path)
+    ran = journey.run(to_a_bolt(topic, **{"max.uncommitted": UNCOMMITTED}), tmp_path)
     three.brokers[leader - 1].start()
     three.wait()
     assert journey.values == wanted
     assert journey.again <= 2 * UNCOMMITTED
+    assert ran.run.account.sentence.startswith(f"{COUNT:,} sent, {COUNT:,} completed, 0 lost, ")
 
 
 @pytest.mark.parametrize("how", ["stopped", "paused"])
