@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,10 +29,10 @@ from multilang_cli.topology.history import EmissionEnded, Happening, Launched
 from multilang_cli.topology.model import ComponentSpec, Grouping, OutputStream, Subscription, Topology
 from multilang_cli.topology.running import prepare, run_topology
 from tests.storm.build import STORM, BuildError
-from tests.storm.cluster import Cluster, link, shell, sink
+from tests.storm.cluster import Cluster, link, shell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from multilang_cli.topology.engine.engine import Engine
     from tests.storm.cluster import Run
@@ -49,15 +49,22 @@ SLOWEST = 100
 """Messages a second that any side is given."""
 BATCH = 10
 PEER = "storm-kafka-client's KafkaSpout"
+IN_CLUSTER = f"{PEER} in a LocalCluster"
+WRITTEN = 1_000
+"""Acks of which the LocalCluster writes down one: to write and read them all would take more than the topology."""
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Speed(NamedTuple):
-    """Messages a second; and for each second of CPU time of the spout's process, and of the engine's, which is ours."""
+    """Messages a second; and for each second of CPU time of the spout's process, of the engine's, and of all.
+
+    All is the whole topology, with its bolt: our processes, or the JVM and what it started. The broker is not in it.
+    """
 
     rate: float
-    cpu_rate: float
+    cpu_rate: float = 0.0
     engine_rate: float = 0.0
+    whole_rate: float = 0.0
 
 
 def run() -> Result:
@@ -82,13 +89,23 @@ def run() -> Result:
     rates = {name: [speed.rate for speed in speeds] for name, speeds in taken.items()}
     cpu = {name: [speed.cpu_rate for speed in speeds] for name, speeds in taken.items()}
     engine = {name: [speed.engine_rate for speed in speeds] for name, speeds in taken.items()}
+    whole = {name: [speed.whole_rate for speed in speeds] for name, speeds in taken.items()}
     than = "a spout that emits constants"
     higher, batched = partial(Figure.of_rounds, better="higher"), f"the same, {BATCH} a next"
     figures = (
         higher("topology run, to ack", rates["kafka"], than, rates["constants"], unit="/s", goal=GOAL),
         higher(batched, rates["kafka, batch"], than, rates["constants"], unit="/s"),
-        higher("topology run, to ack", rates["kafka"], f"{PEER} in a LocalCluster", rates["peer"], unit="/s", goal=1.0),
-        higher(batched, rates["kafka, batch"], f"{PEER} in a LocalCluster", rates["peer"], unit="/s"),
+        higher("topology run, to ack", rates["kafka"], IN_CLUSTER, rates["peer"], unit="/s", goal=1.0),
+        higher(batched, rates["kafka, batch"], IN_CLUSTER, rates["peer"], unit="/s"),
+        higher("topology run, to ack", rates["kafka"], f"{IN_CLUSTER}, bolt in Java", rates["peer, Java"], unit="/s"),
+        higher("CPU time of the topology", whole["kafka"], IN_CLUSTER, whole["peer"], unit="/CPU s"),
+        higher(
+            "CPU time of the topology",
+            whole["kafka"],
+            f"{IN_CLUSTER}, bolt in Java",
+            whole["peer, Java"],
+            unit="/CPU s",
+        ),
         higher(
             f"Storm {STORM}'s ShellSpout, to ack",
             rates["kafka, real"],
@@ -100,8 +117,8 @@ def run() -> Result:
         higher(
             f"Storm {STORM}'s ShellSpout, to ack",
             rates["kafka, real"],
-            PEER,
-            rates["peer"],
+            f"{PEER}, bolt in Java for both",
+            rates["peer, Java"],
             unit="/s",
         ),
         higher("CPU time of the spout", cpu["kafka"], than, cpu["constants"], unit="/CPU s"),
@@ -111,7 +128,9 @@ def run() -> Result:
         higher("topology run, to ack", rates["kafka"], "the client's consume()", rates["client"], unit="/s"),
     )
     notes = (
-        f"{MESSAGES:,} messages of {len(MESSAGE)} bytes, one partition, {PENDING} pending; a bolt in C that acks",
+        f"{MESSAGES:,} messages of {len(MESSAGE)} bytes, one partition, {PENDING} pending",
+        "the bolt is in C and acks; the KafkaSpout has the same one, by ShellBolt, unless it says 'in Java'",
+        f"the cluster writes down one of {WRITTEN:,} acks, and nothing else; its JVM has Java's own options",
         f"medians of {ROUNDS} interleaved rounds; the client reads {THERE:,} messages",
         "the CPU time of the spout has its client's threads in it, from the first ack to the last",
     )
@@ -155,44 +174,56 @@ def through(made: Callable[[], ComponentSpec]) -> Speed:
 
 
 class _Clock:
-    """Notes when the first and the last message were acked, and the CPU time of spout and engine at both."""
+    """Notes when the first and the last message were acked, and the CPU time of spout, bolt and engine at both.
+
+    It looks at what goes to the history, many events at a time: to be told of each would slow the engine down.
+    """
 
     def __init__(self) -> None:
-        self._pid = 0
+        self._pids: dict[str, int] = {}
         self._acked = 0
-        self._times: list[tuple[float, float, float]] = []
+        self._times: list[tuple[float, ...]] = []
 
-    def watch(self, engine: Engine) -> Callable[[Happening], object]:
-        """Listen to a run."""
-        del engine
-        return self._take
+    def watch(self, engine: Engine) -> None:
+        """Look at a run's history as it is written."""
+        write = engine.keep
 
-    def _take(self, event: Happening) -> None:
-        if isinstance(event, Launched) and event.component == "spout":
-            self._pid = event.pid or 0
-        elif isinstance(event, EmissionEnded):
-            self._acked += 1
-            if self._acked in {1, MESSAGES}:
-                self._times.append((time.perf_counter(), _cpu(self._pid), time.process_time()))
+        def keep(events: Sequence[Happening]) -> object:
+            self._look(events)
+            return write(events)
+
+        engine.keep = keep
+
+    def _look(self, events: Sequence[Happening]) -> None:
+        self._pids |= {each.component: each.pid for each in events if isinstance(each, Launched) and each.pid}
+        acks = sum(each.__class__ is EmissionEnded for each in events)
+        begins, ends = acks > 0 and not self._acked, self._acked < MESSAGES <= self._acked + acks
+        self._acked += acks
+        if begins or ends:
+            taken = (_cpu(self._pids["spout"]), _cpu(self._pids["bolt"]), time.process_time())
+            self._times.append((self._acked, time.perf_counter(), *taken))
 
     def speed(self) -> Speed:
         """Of what was noted. Raises UnmeasuredError if not all was acked."""
         if len(self._times) < 2:  # noqa: PLR2004 (the first and the last)
             raise UnmeasuredError(f"{self._acked} of {MESSAGES} messages were acked")
-        took, spout_took, engine_took = (ended - began for began, ended in zip(*self._times, strict=True))
-        return Speed(MESSAGES / took, MESSAGES / max(spout_took, 1 / TICKS), MESSAGES / engine_took)
+        count, took, spout, bolt, engine = (ended - began for began, ended in zip(*self._times, strict=True))
+        rates = (count / max(each, 1 / TICKS) for each in (spout, engine, spout + bolt + engine))
+        return Speed(count / took, *rates)
 
 
 @contextmanager
 def in_storm(servers: str) -> Iterator[dict[str, Callable[[], Speed]]]:
-    """The spouts in a LocalCluster, with a bolt of Storm's; the rate alone is measured. Raises BuildError."""
+    """The spouts in a LocalCluster. Raises BuildError."""
+    bolt, in_java = shell("bolt", "Bolt", [str(sides.compiled("topologies/ack_bolt"))], ["unused"]), kafka_peer.ACK_BOLT
     with TemporaryDirectory() as place:
-        cluster = Cluster(Path(place) / "cluster", jars=kafka_peer.class_path())
+        cluster = Cluster(Path(place) / "cluster", [f"-Dcluster.acks={WRITTEN}"], kafka_peer.class_path(), ())
         try:
             yield {
                 "kafka, real": lambda: _in_storm(cluster, _shelled(spout(servers))),
                 "constants, real": lambda: _in_storm(cluster, _shelled(constants())),
-                "peer": lambda: _in_storm(cluster, kafka_peer.flux(servers, TOPIC, PENDING)),
+                "peer": lambda: _in_storm(cluster, kafka_peer.flux(servers, TOPIC, PENDING, bolt)),
+                "peer, Java": lambda: _in_storm(cluster, kafka_peer.flux(servers, TOPIC, PENDING, in_java)),
             }
         finally:
             cluster.close()
@@ -202,27 +233,39 @@ def _shelled(component: ComponentSpec) -> dict[str, Any]:
     return {
         "config": {"topology.acker.executors": 1, "topology.max.spout.pending": PENDING},
         "spouts": [shell("spout", "Spout", list(component.command), ["message"])],
-        "bolts": [sink("bolt")],
+        "bolts": [kafka_peer.ACK_BOLT],
         "streams": [link("spout", "bolt")],
     }
 
 
 def _in_storm(cluster: Cluster, flux: dict[str, Any]) -> Speed:
-    acked: list[float] = []
+    """The speed between the first ack and the last of those that are written down."""
+    noted: list[tuple[int, float, float]] = []
 
     def until(run: Run) -> bool:
-        if len(run.of("ack")) > len(acked):
-            acked.append(time.perf_counter())
-        return len(acked) >= MESSAGES
+        acks = run.of("ack")
+        if len(acks) > len(noted):
+            noted.append((acks[-1]["acked"], acks[-1]["nanos"] / 1e9, _cpu_with_children(cluster.pid)))
+        return bool(noted) and noted[-1][0] >= MESSAGES
 
     cluster.run(flux, until, limit=600.0 + MESSAGES / SLOWEST)
-    return Speed(MESSAGES / (acked[-1] - acked[0]), 0.0)
+    count, took, cpu = (ended - began for began, ended in zip(noted[0], noted[-1], strict=True))
+    return Speed(count / took, whole_rate=count / cpu)
 
 
 def _cpu(pid: int) -> float:
     """Seconds of CPU time of a process, threads and all (``proc(5)``: utime and stime)."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _cpu_with_children(pid: int) -> float:
+    """The same, with that of processes that it started. A thread may end meanwhile, and has started none then."""
+    taken = _cpu(pid)
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError):
+            taken += sum(_cpu(int(each)) for each in (task / "children").read_text(encoding="ascii").split())
+    return taken
 
 
 def client(servers: str) -> Speed:

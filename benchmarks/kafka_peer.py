@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tests.storm.build import LIBRARIES, PLUGIN, STORM, run_tool
-from tests.storm.cluster import link, sink
+from tests.storm.cluster import link
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +16,8 @@ FOLDER: Path = LIBRARIES.with_name("kafka-client")
 JARS = (f"org.apache.storm:storm-kafka-client:{STORM}", "org.apache.kafka:kafka-clients:3.9.1")
 """The second is the newest whose consumer has what the first calls. The rest a LocalCluster has."""
 PACKAGE = "org.apache.storm.kafka.spout"
+ACK_BOLT = {"id": "bolt", "className": "mlcheck.cluster.AckBolt"}
+"""A bolt in Java that acks."""
 STRINGS = "org.apache.kafka.common.serialization.StringDeserializer"
 
 
@@ -30,8 +32,8 @@ def class_path() -> str:
     return os.pathsep.join(map(str, paths))
 
 
-def flux(servers: str, topic: str, pending: int) -> dict[str, Any]:
-    """The topology: its defaults, a consumer group that is new, a bolt of Storm's that acks."""
+def flux(servers: str, topic: str, pending: int, bolt: dict[str, Any]) -> dict[str, Any]:
+    """The topology: its defaults, a consumer group that is new, and a bolt."""
     told = {"group.id": f"bench-{time.time_ns()}", "key.deserializer": STRINGS, "value.deserializer": STRINGS}
     return {
         "config": {"topology.acker.executors": 1, "topology.max.spout.pending": pending},
@@ -49,6 +51,6 @@ def flux(servers: str, topic: str, pending: int) -> dict[str, Any]:
             },
         ],
         "spouts": [{"id": "spout", "className": f"{PACKAGE}.KafkaSpout", "constructorArgs": [{"ref": "config"}]}],
-        "bolts": [sink("bolt")],
+        "bolts": [bolt],
         "streams": [link("spout", "bolt")],
     }

@@ -38,11 +38,10 @@ OPTIONS = (
     "-Djava.security.manager=allow",
     "-Dfile.encoding=UTF-8",
     "-Djava.net.preferIPv4Stack=true",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
     "-XX:-UsePerfData",
-    "-Xmx768m",
 )
+SOON = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx768m")
+"""Options of a JVM that is up soon, and slower in the long run."""
 
 
 class ClusterError(AssertionError):
@@ -146,10 +145,11 @@ def link(origin: str, target: str, **grouping: Any) -> dict[str, Any]:
 class Cluster:
     """The JVM. One topology at a time. Raises BuildError or ClusterError if it can't be started.
 
-    `options`: more for the JVM; ``-Dcluster.watch=spouts`` writes down nothing of bolts. `jars`: more of a class path.
+    `options`: more for the JVM; ``-Dcluster.watch=spouts`` writes down nothing of bolts, ``-Dcluster.acks=1000`` one of
+    so many acks alone. `jars`: more of a class path. `usual`: options that a benchmark may do without.
     """
 
-    def __init__(self, scratch: Path, options: Sequence[str] = (), jars: str = "") -> None:
+    def __init__(self, scratch: Path, options: Sequence[str] = (), jars: str = "", usual: Sequence[str] = SOON) -> None:
         self.log = scratch / "storm.log"
         self._scratch = scratch
         self._stderr = scratch / "stderr"
@@ -158,7 +158,7 @@ class Cluster:
         places = {name: scratch / name for name in ("tmp", "zookeeper", "home")}
         for place in places.values():
             place.mkdir(parents=True)
-        command = ["java", *OPTIONS, *options, f"-Djava.io.tmpdir={places['tmp']}", f"-Dcluster.log={self.log}"]
+        command = ["java", *OPTIONS, *usual, *options, f"-Djava.io.tmpdir={places['tmp']}", f"-Dcluster.log={self.log}"]
         command += [
             "-cp",
             os.pathsep.join(filter(None, (class_path(), jars))),
