@@ -297,7 +297,7 @@ class Pump:
         """Raise OutOfTimeError or TooMuchMemoryError, if `now`, on the machine's clock, it is too late or too much."""
         if now >= self.until:
             raise OutOfTimeError
-        if now - self._looked >= memory.LOOKS_EVERY and self.memory < math.inf:
+        if self.memory < math.inf and now - self._looked >= memory.LOOKS_EVERY:
             self._looked = now
             self._look_at_memory()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from itertools import compress
+from operator import not_
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from multilang_cli.protocol.storm.reading import read as read_text
 from multilang_cli.protocol.storm.reading import read_frame, read_lines
 from multilang_cli.protocol.wire import encoding as wire
-from multilang_cli.protocol.wire.batches import RecordedEvents
+from multilang_cli.protocol.wire.batches import RecordedEvents, Usual
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frame, frame_text
 from multilang_cli.protocol.words.events import Chunk, Event, Gap
 from multilang_cli.protocol.words.messages import Malformed, Pid
@@ -104,7 +105,7 @@ class ConversationReader:
         sent = [line.ch == "in" for line in lines]
         raws = [line.msg for line in lines]
         told = b"\n".join(compress(raws, sent))
-        said = b"\n".join([raw for raw, storm in zip(raws, sent, strict=True) if not storm])
+        said = b"\n".join(compress(raws, map(not_, sent)))
         if b"\r" in told or b"\r" in said or (said and self.expecting_pid):
             return None
         received: Sequence[Message] = wire.decode_lines(told) if told else ()
@@ -120,7 +121,14 @@ class ConversationReader:
         self.last = lines[-1].seq
         times = [line.t for line in lines]
         return RecordedEvents(
-            lines[0].seq, bodies, times, sent=sent, raws=raws, offsets=offsets, is_simple=wire.is_simple(told)
+            lines[0].seq,
+            bodies,
+            times,
+            sent=sent,
+            raws=raws,
+            offsets=offsets,
+            is_simple=wire.is_simple(told),
+            is_usual=type(answered) is Usual,
         )
 
     def _plain(self, line: EventLine, text: bytes) -> Event:

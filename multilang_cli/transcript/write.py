@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 FLUSH_AT = 256 * 1024
 """Bytes that are kept before they are written."""
 
-_FEW_EVENTS = 5
-"""Events up to which each is written by itself."""
 _FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
 _NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
 _PAIR = b'%b%d,"t":%.6f,"ch":"in","msg":%b}\n%b%d,"t":%.6f,"ch":"out","msg":%b}\n'
@@ -108,17 +106,15 @@ class TranscriptWriter:
         data, channel, events = batch.data, batch.channel, len(batch.bodies)
         if batch.offset != self._ends[channel] or not self._can_stand(batch):
             return False
-        conv, middle = self._conv, b',"t":%.6f,"ch":"%b","msg":' % (batch.t, _NAMES[channel])
+        middle = b',"t":%.6f,"ch":"%b","msg":' % (batch.t, _NAMES[channel])
         if events == 1:
-            lines = b"%b%d%b%b}\n" % (conv, batch.seq, middle, data[: -len(TERMINATOR)])
-        elif events < _FEW_EVENTS:
-            lines = b"".join(
-                [b"%b%d%b%b}\n" % (conv, seq, middle, text) for seq, text in enumerate(batch.texts, batch.seq)]
-            )
+            lines = b"%b%d%b%b}\n" % (self._conv, batch.seq, middle, data[: -len(TERMINATOR)])
         else:
-            between = b"}\n" + conv
-            numbers = encode(list(range(batch.seq, batch.seq + events)))[1:-1].split(b",")
-            lines = b"%b%b}\n" % (conv, between.join(map(middle.join, zip(numbers, batch.texts, strict=True))))
+            parts = [b"", middle, b"", b"}\n" + self._conv] * events
+            parts[::4] = encode(list(range(batch.seq, batch.seq + events)))[1:-1].split(b",")
+            parts[2::4] = batch.texts
+            parts[-1] = b"}\n"
+            lines = self._conv + b"".join(parts)
         self._lines.append(lines)
         self._size += len(lines)
         self._events[channel] += events
@@ -153,7 +149,7 @@ class TranscriptWriter:
     def _can_stand(self, batch: Batch) -> bool:
         """True if each frame of `batch` can stand in a line as it is."""
         redactor = self._redactor
-        if not TOLD.isdisjoint(map(type, batch.bodies)) and (redactor or Malformed in map(type, batch.bodies)):
+        if not TOLD.isdisjoint(batch.kinds) and (redactor or Malformed in batch.kinds):
             return False
         return redactor is None or redactor.passes(batch.data)
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.storm.diagnosis import MAX_DEPTH
-from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
-from multilang_cli.protocol.wire.framing import Frame
+from multilang_cli.protocol.wire.framing import Frame, Framer
 from multilang_cli.protocol.words import large
 from multilang_cli.protocol.words.events import (
     Activation,
@@ -144,7 +144,9 @@ def batches(picks: list[int]) -> Iterator[Batch]:
     for channel, group in groupby((FRAMES[pick] for pick in picks), key=itemgetter(0)):
         raws = [raw for _, raw in group]
         data, offset = b"".join(raws), offsets[channel]
-        bodies = [wire.decode(raw[:-5]) if channel == "in" else read_frame(Frame(0, raw)) for raw in raws]
+        bodies = (
+            read_frames(Framer(lengthy=0).feed(data)) if channel == "out" else [wire.decode(raw[:-5]) for raw in raws]
+        )
         yield Batch(seq, seq * 3.0, channel, bodies, data=data, offset=offset)
         seq += len(raws)
         offsets[channel] += len(data)

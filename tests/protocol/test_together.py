@@ -6,15 +6,17 @@ The judge passes over what is plainly right in a batch or a span. A rule whose b
 from __future__ import annotations
 
 from itertools import compress, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
+from multilang_cli.protocol.storm.reading import read_frames, read_lines
+from multilang_cli.protocol.wire.batches import Batch, RecordedEvents, Usual
 from multilang_cli.protocol.wire.encoding import is_simple
+from multilang_cli.protocol.wire.framing import Framer
 from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid
 from multilang_cli.transcript.write import is_plain
 from tests import notation
@@ -47,7 +49,9 @@ def batches(events: list[Event]) -> Iterator[Sequence[Event]]:
             continue
         assert first.channel in {"in", "out"}
         data = b"".join(event.raw for event in run)
-        bodies = [event.body for event in run]
+        bodies: Sequence[Any] = [event.body for event in run]
+        if first.channel == "out":
+            bodies = read_frames(Framer(lengthy=0).feed(data))
         yield Batch(first.seq, first.t, first.channel, bodies, data=data, offset=first.offset)
 
 
@@ -59,6 +63,7 @@ def spans(events: list[Event]) -> Iterator[Sequence[Event]]:
             continue
         sent = [event.channel == "in" for event in run]
         raws = [event.raw for event in run]
+        said = b"\n".join(raw[:-5] for raw, storm in zip(raws, sent, strict=True) if not storm)
         yield RecordedEvents(
             run[0].seq,
             [event.body for event in run],
@@ -67,6 +72,7 @@ def spans(events: list[Event]) -> Iterator[Sequence[Event]]:
             raws=[msgspec.Raw(raw.removesuffix(b"\nend\n")) for raw in raws],
             offsets={way: next((e.offset for e in run if e.channel == way), 0) for way in ("in", "out")},
             is_simple=is_simple(b"".join(compress(raws, sent))),
+            is_usual=isinstance(read_lines(said), Usual),
         )
 
 

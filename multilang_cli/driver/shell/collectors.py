@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from multilang_cli.driver.shell.routing import Router
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log
+from multilang_cli.protocol.wire.batches import Usual
+from multilang_cli.protocol.words.messages import DEFAULT_STREAM, Ack, Emit, Fail, Log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,14 +81,17 @@ class KeptEmits:
 
     def take(self, batch: Batch) -> list[TaskIds] | None:
         """Keep and answer all emits at once, where nothing else is to be done."""
-        if not _EMITS_AND_SILENT.issuperset(map(type, batch.bodies)):
+        if not batch.kinds <= _EMITS_AND_SILENT:
             return None
+        if not self.keeps and type(batch.bodies) is Usual:
+            answers = self._router.same_answers(DEFAULT_STREAM, list(map(type, batch.bodies)).count(Emit))
+            if answers is not None:
+                return answers
+        emits = [message for message in batch.bodies if type(message) is Emit]
         if self.keeps:
-            emits = [message for message in batch.bodies if message.__class__ is Emit]
             self.count += len(emits)
             self.emits += map(_kept, emits, _sizes_of_emits(batch))
-        wants = [each for each in batch.bodies if each.__class__ is Emit and each.need_task_ids and not each.task]
-        return self._router.answers(wants)
+        return self._router.answers([each for each in emits if each.need_task_ids and not each.task])
 
     @property
     def last_emit(self) -> Emit | None:

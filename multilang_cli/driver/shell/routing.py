@@ -49,14 +49,19 @@ class Router:
     def answers(self, emits: Sequence[Emit]) -> list[TaskIds]:
         """As `answer` gives for each: at once, where all are on one stream and any task of its consumer will do."""
         streams = {emit.stream for emit in emits}
-        ready = self._ready.get(streams.pop(), self._undeclared) if len(streams) == 1 else ()
+        at_once = self.same_answers(streams.pop(), len(emits)) if len(streams) == 1 else None
+        return list(map(self.answer, emits)) if at_once is None else at_once
+
+    def same_answers(self, stream: str, count: int) -> list[TaskIds] | None:
+        """The answers to so many emits on one stream, where any task of its consumer will do; None elsewhere."""
+        ready = self._ready.get(stream, self._undeclared)
         if not ready:
-            return list(map(self.answer, emits))
+            return None
         begin = self._turn + 1
-        self._turn += len(emits)
+        self._turn += count
         if len(ready) == 1:
-            return [ready[0]] * len(emits)
-        return [ready[turn % len(ready)] for turn in range(begin, begin + len(emits))]
+            return [ready[0]] * count
+        return [ready[turn % len(ready)] for turn in range(begin, begin + count)]
 
 
 def _sinks(profile: Profile) -> tuple[int, ...]:

@@ -174,34 +174,34 @@ class ShellSpout(Script):
         """
         if command in {"activate", "deactivate"}:
             self.active = command == "activate"
-        if command in {"activate", "deactivate"} and not self.version.activate:
-            self.pump.note("control", Activation(command == "activate"))
-            return True
+            if not self.version.activate:
+                self.pump.note("control", Activation(command == "activate"))
+                return True
         # Not by `_is_busy`: one call more is a fiftieth of what a next and its sync cost.
         busy = self._unread or self._inner or self.blocks or (self.session.as_storm and self.session.worker_is_dead)
-        if command != "next" or busy or self.stdin.queue or not self.pump.is_free():
+        if command != "next" or busy or limit < POLL_INTERVAL or self.stdin.queue or not self.pump.is_free():
             self.ask(command, id_)
-        elif self._next_at_once(min(limit, POLL_INTERVAL)):
+        elif self._next_at_once():
             return True
         return self.wait_sync(limit)
 
-    def _next_at_once(self, limit: float) -> bool:
-        """Send next and take its answer, if within `limit` seconds that is a sync and nothing else.
+    def _next_at_once(self) -> bool:
+        """Send next and take its answer, if within `POLL_INTERVAL` seconds that is a sync and nothing else.
 
         Else False, and the command is out: what came of it until then was taken in.
         """
         session, pump, start = self.session, self.pump, time.monotonic()
         pump.keep_bounds(start)
         try:
-            data = session.process.exchange(self._next, limit)
+            data = session.process.exchange(self._next, POLL_INTERVAL)
         except BrokenStdin:
             data = None
         if data is None:
             self.ask("next")
             return False
         asked = start - pump.clock.start
-        answered = pump.clock.caught_up(asked + limit)
-        if data in SYNCS and pump.framer.between:
+        answered = pump.clock.caught_up(asked + POLL_INTERVAL)
+        if data in SYNCS and pump.framer.is_between():
             found = self.judge.pass_empty_next(pump.events.seq, asked, answered)
             if found is not None:
                 self._passed(asked, answered, data, found)
@@ -244,7 +244,7 @@ class ShellSpout(Script):
         conversation, nor if there is anything else to do.
         """
         pump, clock, log = self.pump, self.pump.clock, self.pump.events
-        if self._is_busy() or self.stdin.queue or not (pump.is_free() and pump.framer.between):
+        if self._is_busy() or self.stdin.queue or not (pump.is_free() and pump.framer.is_between()):
             return 0
         turns, asked = EmptyTurns(log.seq, (self.stdin.written, pump.framer.offset)), clock.now
         for command in commands:

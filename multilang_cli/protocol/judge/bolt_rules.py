@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge import emit_rules, number_rules, text_rules
 from multilang_cli.protocol.judge.state import Pending
+from multilang_cli.protocol.wire.batches import Usual
 from multilang_cli.protocol.wire.encoding import is_simple
 from multilang_cli.protocol.words.messages import (
+    DEFAULT_STREAM,
     SYSTEM_COMPONENT,
     SYSTEM_TASK,
     Ack,
@@ -46,6 +48,7 @@ _LOOKED_AT = 100
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _LEAST_OF_AN_ID = 8
 """Characters of what may be a part of an id."""
+_IDS = frozenset({TaskIds})
 _OF_32_BITS = range(-(1 << 31), 1 << 32)
 
 
@@ -209,21 +212,22 @@ def pass_right(judge: RuleContext, batch: Batch) -> int:
     if state.heartbeats:
         return 0
     if batch.channel == "in":
-        slow = state.later or judge.profile.samples is not None or not is_simple(batch.data)
-        return 0 if slow else _pass_sent(state, batch)
+        return _pass_sent(judge, batch)
     right = 0 if state.foreign else _pass_said(judge, batch)
     if right:
         state.heard = batch.t
     return right
 
 
-def _pass_sent(state: State, batch: Batch) -> int:
-    pending, t, bodies = state.open, batch.t, batch.bodies
-    if bodies[0].__class__ is TaskIds and bodies.count(bodies[0]) == len(batch):
+def _pass_sent(judge: RuleContext, batch: Batch) -> int:
+    state, pending, t = judge.state, judge.state.open, batch.t
+    if batch.kinds == _IDS:
         state.task_ids = max(0, state.task_ids - len(batch))
         return len(batch)
+    if state.later or judge.profile.samples is not None or not is_simple(batch.data):
+        return 0
     for seq, message in enumerate(batch.bodies, batch.seq):
-        kind = message.__class__
+        kind = type(message)
         if kind is TupleMsg and message.task != SYSTEM_TASK:
             pending[message.id] = (seq, t)
         elif kind is TaskIds:
@@ -234,22 +238,20 @@ def _pass_sent(state: State, batch: Batch) -> int:
 
 
 def _pass_said(judge: RuleContext, batch: Batch) -> int:
-    state, pending, settled, arities = judge.state, judge.state.open, judge.state.settled.young, judge.arities
-    wanted = 0
+    state, pending, settled = judge.state, judge.state.open, judge.state.settled.young
+    is_usual, usual, wanted = type(batch.bodies) is Usual, judge.arities.get(DEFAULT_STREAM), 0
     try:
         for seq, message in enumerate(batch.bodies, batch.seq):
-            kind = message.__class__
+            kind = type(message)
             if kind is Emit:
-                odd = message.task is not None or message.id is not None or message.hazards
-                if odd or (
-                    arities.get(message.stream) != len(message.values) and not emit_rules.is_plain(judge, message)
+                if not (is_usual and len(message.values) == usual) and (
+                    message.id is not None or not emit_rules.is_plain(judge, message)
                 ):
                     return seq - batch.seq
                 for anchor in message.anchors:
                     if anchor not in pending:
                         return seq - batch.seq
-                if message.need_task_ids:
-                    wanted += 1
+                wanted += message.need_task_ids
             elif kind is Ack or kind is Fail:
                 if pending.pop(message.id, None) is None:
                     return seq - batch.seq
@@ -280,18 +282,24 @@ def pass_span(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
 def _right_until(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
     state, pending, settled = judge.state, judge.state.open, judge.state.settled.young
     seq, simple, sent, heard = span.seq, span.is_simple, span.sent, state.heard
+    is_open = pending.__contains__
+    usual = judge.arities.get(DEFAULT_STREAM) if span.is_usual and simple and not state.foreign else None
     try:
         for at, message, t in zip(range(begin, len(span)), span.bodies[begin:], span.times[begin:], strict=True):
-            kind = message.__class__
+            kind = type(message)
             if kind is TupleMsg and simple and message.task != SYSTEM_TASK:
                 pending[message.id] = (seq + at, t)
                 continue
-            if kind is TaskIds and sent[at]:
+            if kind is TaskIds:
                 state.task_ids -= state.task_ids > 0
                 continue
             if (kind is Ack or kind is Fail) and pending.pop(message.id, None) is not None:
                 settled[message.id] = seq + at
-            elif kind is Emit and _is_right(judge, message, span.raws[at]):
+            elif (
+                kind is Emit
+                and (len(message.values) == usual or _is_right(judge, message, span.raws[at]))
+                and all(map(is_open, message.anchors))
+            ):
                 state.task_ids += message.need_task_ids
             elif sent[at] and _takes_tuple(state, span, at):
                 continue
@@ -316,15 +324,12 @@ def _takes_tuple(state: State, span: RecordedEvents, at: int) -> bool:
 
 
 def _is_right(judge: RuleContext, emit: Emit, raw: msgspec.Raw) -> bool:
-    """True if an emit, of which `raw` are the bytes, is plainly right."""
+    """True if an emit, of which `raw` are the bytes, is plainly right but for its anchors."""
     state = judge.state
     if emit.id is not None or emit.task is not None or emit.hazards:
         return False
     if judge.arities.get(emit.stream) != len(emit.values) and not emit_rules.is_plain(judge, emit):
         return False
-    for anchor in emit.anchors:
-        if anchor not in state.open:
-            return False
     if not state.foreign:
         return True
     return text_rules.is_right(state, emit, bytes(raw)) and number_rules.is_right(state, emit.values)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol.storm import diagnosis, large
+from multilang_cli.protocol.wire.batches import Usual
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frames, count_byte
 from multilang_cli.protocol.wire.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
 from multilang_cli.protocol.words.large import LARGEST_DECODED, STRING, has_too_many_parts, plain
@@ -99,42 +100,45 @@ def read_frames(frames: Sequence[Frame]) -> Sequence[FromComponent | Malformed]:
         return list(map(read_frame, frames))
     if len(frames.texts) == 1 and (sync := SYNCS.get(frames.data)) is not None:
         return (sync,)
-    return _read_together(frames.data, frames.texts) or [_read(text, text + TERMINATOR) for text in frames.texts]
+    together = _read_together(b"\n".join(frames.texts)) if len(frames.data) <= LARGEST_DECODED else None
+    # On one line there may be two messages, but none goes on on the next.
+    if together is not None and len(together) == len(frames.texts):
+        return together
+    return [_read(text, text + TERMINATOR) for text in frames.texts]
 
 
-def read_lines(lines: bytes) -> list[FromComponent | Malformed]:
+def read_lines(lines: bytes) -> Sequence[FromComponent | Malformed]:
     """The messages on these lines, after the first of a component, as `read_frame` reads each."""
-    try:
-        messages: list[FromComponent | Malformed] = _decode_lines(lines)
-    except _REFUSED:
-        messages = []
-    if messages and _are_plain(messages, lines, b"\n"):
-        return messages
-    return [_read(text, text + TERMINATOR) for text in lines.split(b"\n")]
+    return _read_together(lines) or [_read(text, text + TERMINATOR) for text in lines.split(b"\n")]
 
 
-def _read_together(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed] | None:
-    """The messages in `texts`, a `plain_run`; None if there could be a trap in any of them."""
-    if len(run) > LARGEST_DECODED:
-        return None
-    try:
-        messages: list[FromComponent | Malformed] = list(map(_decode, texts))
-    except _REFUSED:
-        return None
-    return messages if _are_plain(messages, run, TERMINATOR) else None
-
-
-def _are_plain(messages: Sequence[Any], run: bytes, between: bytes) -> bool:
-    """True if there is no trap in any of the messages that were read from `run`, where each ends with `between`.
+def _read_together(lines: bytes) -> Sequence[FromComponent | Malformed] | None:
+    """The messages on these lines, `Usual` if they are; None if there could be a trap in any of them.
 
     What is looked for in each is looked for once in all: no message has fewer colons than keys, so none of them has
     one too many if all together have as many as keys.
     """
-    if _DELETE in run:
-        return False
-    keys = 0
+    try:
+        messages: list[FromComponent | Malformed] = _decode_lines(lines)
+    except _REFUSED:
+        return None
+    keys, are_usual = _count_keys(messages)
+    if not keys or _DELETE in lines or _has_long_number(lines):
+        return None
+    if not _has_keys(lines, keys):
+        texts = lines.split(b"\n")
+        if not (
+            _say_what_goes_without(lines, texts, messages, keys) or all(map(_has_keys_or_defaults, texts, messages))
+        ):
+            return None
+    return Usual(messages) if are_usual else messages
+
+
+def _count_keys(messages: Sequence[Any]) -> tuple[int, bool]:
+    """The keys of messages that are written without any trap, 0 if one needs a look; True if they are `Usual`."""
+    keys, are_usual = 0, True
     for message in messages:
-        kind = message.__class__
+        kind = type(message)
         # What bolts say most is counted without a call for each; a task there is a colon too many.
         if kind is Ack:
             keys += 2
@@ -142,16 +146,13 @@ def _are_plain(messages: Sequence[Any], run: bytes, between: bytes) -> bool:
             keys += 3 if message.anchors else 2
         elif found := _KEYS[kind](message):
             keys += found
+            are_usual = are_usual and kind is not Emit
         else:
-            return False
-    if not _has_keys(run, keys):
-        texts = run.removesuffix(between).split(between)
-        if not (_say_what_goes_without(run, texts, messages, keys) or all(map(_has_keys_or_defaults, texts, messages))):
-            return False
-    return not _has_long_number(run, between)
+            return 0, False
+    return keys, are_usual
 
 
-def _say_what_goes_without(run: bytes, texts: Sequence[bytes], messages: Sequence[Any], keys: int) -> bool:
+def _say_what_goes_without(lines: bytes, texts: Sequence[bytes], messages: Sequence[Any], keys: int) -> bool:
     """True if emits say that they want task ids, each once at most, and there is no other key too many.
 
     Some libraries say it in each emit. Whoever wants none has said so in a key that is among `keys`.
@@ -159,9 +160,9 @@ def _say_what_goes_without(run: bytes, texts: Sequence[bytes], messages: Sequenc
     said = [
         text.count(_WANTS)
         for text, message in zip(texts, messages, strict=True)
-        if message.__class__ is Emit and message.need_task_ids
+        if type(message) is Emit and message.need_task_ids
     ]
-    return 1 in said and max(said) == 1 and count_byte(run, b":") == keys + sum(said)
+    return 1 in said and max(said) == 1 and count_byte(lines, b":") == keys + sum(said)
 
 
 def _text(frame: Frame) -> bytes:
@@ -212,21 +213,18 @@ def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
         return _examine(text, False, raw)
     kind = message.__class__
     keys = _KEYS[kind](message)
-    if not keys or (kind not in _WITHOUT_NUMBERS and _has_long_number(text, TERMINATOR)):
+    if not keys or (kind not in _WITHOUT_NUMBERS and _has_long_number(text)):
         return _examine(text, False, raw)
     simple = _has_keys_or_defaults(text, message) or _has_simple_keys(text, _FIELDS[kind])
     return message if simple else _examine(text, False, raw)
 
 
-def _has_long_number(run: bytes, between: bytes) -> bool:
-    """True if a number with a fraction in `run` is long enough to say more than a double can.
-
-    `between`: what each message in it ends with.
-    """
-    if not any(_LONG_NUMBER in part.translate(_IN_NUMBERS) for part in _parts(run)):
+def _has_long_number(lines: bytes) -> bool:
+    """True if a number with a fraction on any of these lines is long enough to say more than a double can."""
+    if not any(_LONG_NUMBER in part.translate(_IN_NUMBERS) for part in _parts(lines)):
         return False
     try:
-        for text in run.removesuffix(between).split(between):
+        for text in lines.split(b"\n"):
             _decode_floats(text)
     except _REFUSED:
         return True

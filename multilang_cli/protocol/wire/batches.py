@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import SpoutCommand
 
 _SYNC = Sync()
+_NONE: frozenset[type] = frozenset()
+
+
+class Usual(list[Any]):
+    """Messages of a component that came together, of which no emit says more than its values and anchors.
+
+    So each emit is on the default stream, wants its task ids and has neither a task, an id nor hazards.
+    """
 
 
 class Batch(LazySequence[Event]):
@@ -29,7 +37,7 @@ class Batch(LazySequence[Event]):
     object or array on one line, with nothing around it, and ``\nend\n``. Whoever needs no events looks at these.
     """
 
-    __slots__ = ("_texts", "bodies", "channel", "data", "offset", "seq", "t")
+    __slots__ = ("_kinds", "_texts", "bodies", "channel", "data", "offset", "seq", "t")
 
     def __init__(
         self,
@@ -49,6 +57,14 @@ class Batch(LazySequence[Event]):
         self.data = data
         self.offset = offset
         self._texts = texts
+        self._kinds = _NONE
+
+    @property
+    def kinds(self) -> frozenset[type]:
+        """The classes of the messages."""
+        if not self._kinds:
+            self._kinds = frozenset(map(type, self.bodies))
+        return self._kinds
 
     @property
     def texts(self) -> Sequence[bytes]:
@@ -116,7 +132,7 @@ class RecordedEvents(LazySequence[Event]):
 
     `seq` of the first; `bodies` and `times` of each; `raws`: its bytes, without the terminator; `sent`: True if Storm
     said it; `offsets`: where the first of each pipe begins in its stream; `is_simple`: of all that Storm said, see
-    ``encoding``.
+    ``encoding``; `is_usual`: what the component said is `Usual`.
     """
 
     seq: int
@@ -126,6 +142,7 @@ class RecordedEvents(LazySequence[Event]):
     raws: Sequence[msgspec.Raw]
     offsets: dict[Channel, int]
     is_simple: bool
+    is_usual: bool = False
 
     def _made(self) -> list[Event]:
         ends, made = dict(self.offsets), list[Event]()

@@ -149,8 +149,7 @@ class Framer:
         """The bytes of the unfinished frame."""
         return bytes(self._buffer)
 
-    @property
-    def between(self) -> bool:
+    def is_between(self) -> bool:
         """True if it stands between two frames, and a frame may be added by moving `offset`: no CR was ever seen."""
         return not (self._buffer or self._carriage or self.overflowed)
 
