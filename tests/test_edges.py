@@ -379,8 +379,8 @@ def test_a_fault_is_told_where_there_is_no_place_for_its_details(
 
 
 PARTS: dict[str, Callable[[Path], object]] = {
-    "out.prom.new": lambda folder: write_prometheus(str(folder), {"topology": "out"}, "mine"),
-    f".bolt.{os.getpid()}": lambda folder: write_wrapper(folder / "bolt", "mine"),
+    f".out.prom.{os.getpid()}.tmp": lambda folder: write_prometheus(str(folder), {"topology": "out"}, "mine"),
+    f".bolt.{os.getpid()}.tmp": lambda folder: write_wrapper(folder / "bolt", "mine"),
     "any": lambda folder: open_afresh(folder / "any").close(),
 }
 """What writes a file by way of another beside it, by the name of that."""

@@ -6,12 +6,14 @@ import random
 import re
 import subprocess
 import sys
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks import hostile, readers
+from benchmarks import command_kills, hostile, readers
 from tests.command import ROOT
+from tests.pages import TWICE, recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,3 +75,62 @@ def test_what_goes_wrong_is_seen(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import os; os._exit(5)\n")
     hostile_env = hostile.played(("--version",), tmp_path, {"PYTHONPATH": str(tmp_path)}, None, 0.0)
     assert hostile_env == {"fault": 1, "exit code": 1}
+
+
+@pytest.mark.component
+def test_kills_do_no_harm(tmp_path: Path) -> None:
+    command_kills.prepare(tmp_path / "given")
+    for name in ("tap, all", "report --bundle"):
+        assert command_kills.kill(name, command_kills.Kills(2, 4, 2, tmp_path)) == {}
+
+
+LEAVES = """
+import os, subprocess, sys
+from pathlib import Path
+subprocess.Popen(["sleep", "60"])
+Path(os.environ["TMPDIR"], "mlcheck-x").touch()
+Path(".o.zip.tmp").touch()
+Path("o.json").write_text("{")
+Path("recorded").mkdir()
+Path("recorded", "a.ndjson").write_text("no header\\n{")
+print("Traceback (most recent call last)\\n multilang_cli", file=sys.stderr, flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.component
+def test_what_a_kill_leaves_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command_kills, "GONE", 0.1)
+    monkeypatch.setitem(command_kills.COMMANDS, "leaves", command_kills.Command(("-c", LEAVES), python=True))
+    (tmp_path / "given").mkdir()
+    found = command_kills.killed("leaves", "mlcheck", 60.0, command_kills.Whole(60.0, b""), tmp_path)
+    everything = {"processes", "temporary files", "traceback", "torn", "not whole", "files beside", "exit code"}
+    assert (found.met, set(found.wrong), found.recordings) == (False, everything, 1)
+    [kept] = (tmp_path / "killed-found").iterdir()
+    assert (kept / "o.json").read_text() == "{"
+
+
+def test_a_recording_is_torn_where_any_line_but_the_last_is(tmp_path: Path) -> None:
+    whole = recorded(tmp_path / "a.ndjson", TWICE).read_bytes()
+    lines = whole.splitlines(keepends=True)
+    for at, text in {"cut": whole[:-9], "whole": whole, "begun": b'{"tran', "empty": b""}.items():
+        (tmp_path / at).write_bytes(text)
+        assert not command_kills.torn(tmp_path / at), at
+    for at, text in {
+        "half": lines[0] + lines[1][:-9] + b"\n" + lines[2],
+        "less": lines[0] + b"".join(lines[2:]),
+    }.items():
+        (tmp_path / at).write_bytes(text)
+        assert command_kills.torn(tmp_path / at), at
+
+
+def test_a_file_is_whole_or_in_pieces(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "whole.zip", "w") as bundle:
+        bundle.writestr("a", "a")
+    whole = (tmp_path / "whole.zip").read_bytes()
+    texts = {"o.zip": whole, "o.json": b"{}", "o.html": b"<p></html>\n", "o.yaml": b"id: x\n"}
+    for name, text in texts.items():
+        for part, is_so in ((text, False), (text[:-1], True)):
+            (tmp_path / name).write_bytes(part)
+            assert command_kills.in_pieces(tmp_path / name) == is_so, name

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.transcript.private import USUAL_FILE
+from multilang_cli.transcript.whole import whole_file
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -82,8 +85,5 @@ def write_prometheus(folder: str, labels: Mapping[str, str], text: str) -> None:
     It is a file like others: node_exporter, which reads it, is another user.
     """
     path = Path(folder) / f"{_UNFIT.sub('_', '-'.join(labels.values()))}.prom"
-    fresh = path.with_suffix(".prom.new")
-    fresh.unlink(missing_ok=True)
-    with fresh.open("x", encoding="utf-8") as file:
+    with whole_file(path, "w", permissions=USUAL_FILE, encoding="utf-8") as file:
         file.write(text)
-    fresh.replace(path)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from multilang_cli.transcript.private import open_afresh
+from multilang_cli.transcript.whole import whole_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,16 +31,11 @@ class StatusFile:
             path /= f"{name}.status.json"
         if path.exists() and not path.is_file():
             return
-        part = path.with_name(f".{path.name}.{os.getpid()}")
         if self._written is not None and self._written != path:
             with suppress(OSError):
                 self._written.unlink()
         self._written = path
-        try:
+        with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with open_afresh(part, "w", encoding="utf-8", errors="backslashreplace") as file:
+            with whole_file(path, "w", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(f"{text}\n")
-            part.replace(path)
-        except OSError:
-            with suppress(OSError):
-                part.unlink()

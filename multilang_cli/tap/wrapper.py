@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import multilang_cli
-from multilang_cli.transcript.private import open_afresh
+from multilang_cli.transcript.whole import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,11 +61,6 @@ def write(path: Path, content: str) -> None:
     """Write an executable file, whole or not at all. Raises FileExistsError for one that is no stand-in; OSError."""
     if path.exists() and not (path.is_file() and _is_ours(path)):
         raise FileExistsError(path)
-    part = path.parent / f".{path.name}.{os.getpid()}"
-    try:
-        with open_afresh(part, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(content)
-        part.chmod(0o755)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(content)
+        os.fchmod(file.fileno(), 0o755)

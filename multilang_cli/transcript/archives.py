@@ -47,9 +47,9 @@ def opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise ArchiveError(str(error)) from None
 
 
-def most_bytes(path: Path) -> int:
-    """Bytes that this archive may unpack to. Raises OSError."""
-    return min(MOST_BYTES, max(LEAST_BYTES, MOST_TIMES * path.stat().st_size))
+def most_bytes(size: int) -> int:
+    """Bytes that an archive of this size may unpack to."""
+    return min(MOST_BYTES, max(LEAST_BYTES, MOST_TIMES * size))
 
 
 def unpack_chosen(path: Path, folder: Path, chosen: Callable[[str], bool]) -> Sequence[Path]:
@@ -57,7 +57,7 @@ def unpack_chosen(path: Path, folder: Path, chosen: Callable[[str], bool]) -> Se
     try:
         with opened(path) as archive:
             entries = [entry for entry in archive.infolist() if chosen(entry.filename)]
-            if sum(entry.file_size for entry in entries) > (most := most_bytes(path)):
+            if sum(entry.file_size for entry in entries) > (most := most_bytes(path.stat().st_size)):
                 raise ArchiveError(f"it unpacks to more than {most} bytes")
             return [Path(archive.extract(entry, folder)) for entry in entries]
     except OSError as error:

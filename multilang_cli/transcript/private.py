@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 OWN_FILE, OWN_FOLDER = 0o600, 0o700
 """Modes of what is made; what is there already keeps its own."""
+USUAL_FILE = 0o666
+"""The mode of what is made to be handed on, before the umask takes its part."""
 OURS = ".mlcheck"
 """The folder that all of ours stands in, where no other is named: the names below it tell of a topology too."""
 

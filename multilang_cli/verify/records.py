@@ -6,9 +6,10 @@ Standard library only, like ``oracle_program``.
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING
 
+from multilang_cli.transcript.private import USUAL_FILE
+from multilang_cli.transcript.whole import whole_file
 from multilang_cli.verify.oracle_program import parsed
 
 if TYPE_CHECKING:
@@ -41,9 +42,5 @@ def _age(entry: tuple[str, Verdict]) -> tuple[int, ...]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write `path` at one stroke: a reader sees the old file or the new one, never half of it. Raises OSError."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path, "w", permissions=USUAL_FILE, encoding="utf-8") as file:
+        file.write(text)

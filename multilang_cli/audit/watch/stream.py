@@ -18,7 +18,8 @@ from multilang_cli.audit.watch.processor import ALERT, LATE, ROOT, alerts_in, fo
 from multilang_cli.audit.watch.sinks import Sinks, Told
 from multilang_cli.reports.escape import json_lines
 from multilang_cli.transcript.given import NO_SECRETS
-from multilang_cli.transcript.private import make_private, open_afresh
+from multilang_cli.transcript.private import make_private
+from multilang_cli.transcript.whole import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -97,10 +98,8 @@ def _name(number: int) -> str:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}")
-    with open_afresh(part, "w", encoding="utf-8") as file:
+    with whole_file(path, "w", encoding="utf-8") as file:
         file.write(text)
-    part.replace(path)
 
 
 def folder_lines(spark: SparkSession, folder: str, options: Mapping[str, str] | None = None) -> DataFrame:

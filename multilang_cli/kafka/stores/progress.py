@@ -7,14 +7,13 @@ is lost in silence would read a topic twice, or skip it.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from multilang_cli.kafka.start import Committed, GivenUp
-from multilang_cli.transcript.private import open_afresh
+from multilang_cli.transcript.whole import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -137,12 +136,10 @@ class FileStore:
             path = self._path(partition)
             state = storm_state(self._topic, partition, offset, self._owner, ("", 0))
             state["topicId"] = self._topic_id()
-            fresh = path.with_suffix(f".{os.getpid()}")
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                with open_afresh(fresh, "w", encoding="utf-8") as file:
+                with whole_file(path, "w", encoding="utf-8") as file:
                     file.write(json.dumps(state))
-                fresh.replace(path)
             except OSError as error:
                 raise ProgressError(f"{path} can't be written: {error.strerror}") from None
             self._stored[partition] = offset

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from multilang_cli.driver.scratch import scratch
 from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay
 from multilang_cli.replay.shrink.ddmin import Shrinking
 from multilang_cli.replay.shrink.simpler import simplified, simplify
@@ -58,8 +59,7 @@ class Shrinker:
         self.plays = 0
         self._subject = subject
         self._fingerprint = finding.fingerprint
-        self._output = output
-        self._scratch = output.parent / f".{output.name}.candidate"
+        self._output = self._candidate = output
         self._retries = retries
         self._progress = progress
         self._best = recording
@@ -67,7 +67,12 @@ class Shrinker:
         self._now: Replayed | None = None
 
     def run(self) -> Shrunk:
-        """Shrink it. Ctrl-C ends it with the best so far."""
+        """Shrink it. Ctrl-C ends it with the best so far. Raises OSError, LaunchError."""
+        with scratch(f".{self._output.name}-", self._output.parent) as folder:
+            self._candidate = folder / self._output.name
+            return self._run()
+
+    def _run(self) -> Shrunk:
         began = time.monotonic()
         shown, complete, before = False, True, self._least
         try:
@@ -78,8 +83,6 @@ class Shrinker:
                     pass
         except KeyboardInterrupt:
             complete = False
-        finally:
-            self._scratch.unlink(missing_ok=True)
         return Shrunk(
             shown=shown,
             units=(before, self._least),
@@ -119,11 +122,11 @@ class Shrinker:
             if self._progress is not None:
                 self._progress(self.plays, size, self._least)
             self.plays += 1
-            done = replay(candidate, self._subject, ReplayOptions(until=self._fingerprint, record=self._scratch))
+            done = replay(candidate, self._subject, ReplayOptions(until=self._fingerprint, record=self._candidate))
             if done.interrupted:
                 raise KeyboardInterrupt
             if any(finding.fingerprint == self._fingerprint for finding in done.findings):
-                self._scratch.replace(self._output)
+                self._candidate.replace(self._output)
                 self._now, self._least, self._best = done, size, candidate
                 return True
         return False

@@ -60,7 +60,7 @@ def shrink_given(flags: ShrinkFlags) -> int:
     except LaunchError as error:
         raise not_started(error, "shrink") from None
     except OSError as error:
-        raise CommandError(f"shrink: {error.filename or output}: can't be written: {error.strerror}.") from None
+        raise CommandError(f"shrink: {output}: can't be written: {error.strerror}.") from None
     finally:
         if shows is not None:
             shows.end()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
 import re
 import shutil
 import zipfile
@@ -23,10 +22,11 @@ from multilang_cli.reports.machine import platform_of
 from multilang_cli.transcript.archives import ArchiveError, most_bytes, opened
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
-from multilang_cli.transcript.private import make_private, open_afresh, open_private
+from multilang_cli.transcript.private import make_private, open_private
 from multilang_cli.transcript.read import Happened
 from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.sharing import lines_of
+from multilang_cli.transcript.whole import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,19 +58,15 @@ def pack(path: Path, transcripts: Sequence[str], result: RunResult, rulebook: Ru
     _check_hidden(transcripts)
     if path.exists() and not path.is_file():
         raise BundleError(f"{path} is no file: a bundle takes the place of one")
-    half = path.parent / f".{path.name}.{os.getpid()}"
-    try:
-        with open_afresh(half) as whole, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as bundle:
+    with whole_file(path) as whole:
+        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as bundle:
             for name, text in _texts(transcripts, result, rulebook, events).items():
                 bundle.writestr(_entry(name), text)
             for name, source in _names(transcripts).items():
                 with Path(source).open("rb") as file, bundle.open(_entry(name), "w", force_zip64=True) as entry:
                     shutil.copyfileobj(file, entry)
-        if why := _too_much(half, bundle.infolist()):
+        if why := _too_much(whole.tell(), bundle.infolist()):
             raise BundleError(f"{path} would be a bundle that {why}: nobody could open it; give fewer recordings")
-        half.replace(path)
-    finally:
-        half.unlink(missing_ok=True)
 
 
 def _check_hidden(transcripts: Sequence[str]) -> None:
@@ -192,17 +188,17 @@ def _check(path: Path, entries: Sequence[zipfile.ZipInfo]) -> None:
         raise BundleError(f"{path} is no bundle of mlcheck's: a name stands twice in it")
     if "report.json" not in names:
         raise BundleError(f"{path} is no bundle of mlcheck's: there is no report.json in it")
-    if why := _too_much(path, entries):
+    if why := _too_much(path.stat().st_size, entries):
         raise BundleError(f"{path} {why}")
     if not any(_TRANSCRIPT.fullmatch(entry.filename) for entry in entries):
         raise BundleError(f"{path} is no bundle of mlcheck's: there are no transcripts in it")
 
 
-def _too_much(path: Path, entries: Sequence[zipfile.ZipInfo]) -> str:
-    """The reason why a bundle is too large to be opened; "" where it is not."""
-    if len(entries) <= MOST_FILES and sum(entry.file_size for entry in entries) <= most_bytes(path):
+def _too_much(size: int, entries: Sequence[zipfile.ZipInfo]) -> str:
+    """The reason why a bundle of this size is too large to be opened; "" where it is not."""
+    if len(entries) <= MOST_FILES and sum(entry.file_size for entry in entries) <= most_bytes(size):
         return ""
-    return f"unpacks to more than a bundle may hold ({MOST_FILES} files, {most_bytes(path)} bytes)"
+    return f"unpacks to more than a bundle may hold ({MOST_FILES} files, {most_bytes(size)} bytes)"
 
 
 def _escaping(write: Callable[[bytes], object]) -> Callable[[bytes], object]:

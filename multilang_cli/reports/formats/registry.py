@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 import msgspec
 
-from multilang_cli.transcript.private import open_private
+from multilang_cli.transcript.private import OWN_FILE, USUAL_FILE
+from multilang_cli.transcript.whole import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -90,7 +91,7 @@ def put(path: str, text: str, stdout: TextIO) -> None:
 
 
 def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
-    """Put content at `path` whole or not at all: a temporary file beside it takes its place. Raises OSError.
+    """Put content at `path` whole or not at all. Raises OSError.
 
     `private`: its owner alone may read it, as what stands beside recordings.
 
@@ -102,15 +103,10 @@ def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
         return
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open_private(temporary, "xb") if private else temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_file(path, permissions=OWN_FILE if private else USUAL_FILE) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def relative_to(result: RunResult, base: Path) -> RunResult:
