@@ -7,16 +7,16 @@ import re
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from benchmarks import command_kills, hostile, readers
+from multilang_cli.audit.session import LOCAL
+from multilang_cli.kafka.local import broker
+from multilang_cli.topology.queue.server import QueueServer
 from tests.command import ROOT
 from tests.pages import TWICE, recorded
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = ROOT / "docs" / "threat-model.md"
 NAMED = sorted(set(re.findall(r"`(tests/(?:\w+/)?test_\w+\.py)(?:::(\w+))?`", PAGE.read_text(encoding="utf-8"))))
@@ -30,6 +30,36 @@ def test_it_names_tests_and_is_found() -> None:
 @pytest.mark.parametrize(("file", "test"), NAMED, ids=["::".join(each) for each in NAMED])
 def test_each_test_that_is_named_is_there(file: str, test: str) -> None:
     assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8") if test else (ROOT / file).is_file()
+
+
+NETWORK = re.compile(r"^\s*(?:import|from) (socket\w*|ssl|http|urllib\.request|confluent_kafka|kazoo)\b", re.MULTILINE)
+LISTENS = re.compile(r"\.bind\(.*|create_server\(.*|\w+\.\w*(?:TCP|UDP|HTTP|Unix)\w*Server\b")
+
+
+def found_in_sources(pattern: re.Pattern[str]) -> dict[str, list[str]]:
+    """What a pattern finds in modules of ours, by their paths."""
+    room = ROOT / "multilang_cli"
+    sources = {str(path.relative_to(room)): path.read_text(encoding="utf-8") for path in room.rglob("*.py")}
+    return {name: found for name, text in sources.items() if (found := pattern.findall(text))}
+
+
+def test_only_what_is_told_an_address_can_reach_the_network() -> None:
+    elsewhere = {name for name in found_in_sources(NETWORK) if not name.startswith("kafka/")}
+    assert elsewhere == {"audit/watch/sinks.py", "tap/topic.py", "topology/queue/server.py", "topology/queue/spout.py"}
+
+
+def test_what_listens_does_so_in_a_folder_of_its_owner_or_on_loopback() -> None:
+    assert found_in_sources(LISTENS) == {
+        "topology/queue/server.py": ["socketserver.ThreadingUnixStreamServer"],
+        "kafka/local/broker.py": ['.bind(("127.0.0.1", 0))'],
+    }
+    with QueueServer() as server:
+        assert oct(Path(server.address).parent.stat().st_mode)[-3:] == "700"
+    assert set(re.findall(r"PLAINTEXT://(.*?):", Path(broker.__file__).read_text(encoding="utf-8"))) == {"127.0.0.1"}
+    assert {LOCAL["spark.driver.host"], LOCAL["spark.driver.bindAddress"], LOCAL["spark.ui.enabled"]} == {
+        "127.0.0.1",
+        "false",
+    }
 
 
 @pytest.mark.long
