@@ -30,6 +30,7 @@ LatePolicy = Literal["ignore", "fail"]
 the spout's task is told that the root failed, as some descriptions of Storm have it."""
 
 UNKNOWN_TASK = -1
+_LATE = frozenset({AckAck, AckFail})
 
 
 class AckRecord(msgspec.Struct, gc=False):
@@ -60,27 +61,30 @@ class Acker(msgspec.Struct):
 
     def execute(self, message: AckerMessage, t: float) -> Reply | None:
         """Take a message at `t` seconds; gives the answer to the spout, if there is one (``Acker.execute``)."""
-        record = self.pending.get(message.root)
+        return self.take(message, t)[0]
+
+    def take(self, message: AckerMessage, t: float) -> tuple[Reply | None, int]:
+        """As `execute`, and the ack val after the message; 0 where there is an answer."""
+        record, kind = self.pending.get(message.root), message.__class__
         if record is None:
-            if (
-                self.late == "fail"
-                and isinstance(message, AckAck | AckFail)
-                and (old := self.expired.remove(message.root))
-            ):
-                return Reply(old.spout_task, FAIL_STREAM, message.root, t - old.start)
+            if self.late == "fail" and kind in _LATE and (old := self.expired.remove(message.root)):
+                return Reply(old.spout_task, FAIL_STREAM, message.root, t - old.start), 0
             record = AckRecord(t)
             self.pending.put(message.root, record)
         elif self.put_again:
             self.pending.put(message.root, record)
         if isinstance(message, AckAck):
             record.val ^= message.val
+            if record.val and not record.failed:
+                return None, record.val
         elif isinstance(message, AckInit):
             record.val ^= message.val
             record.spout_task = message.task
         else:
-            record.failed |= isinstance(message, AckFail)
+            record.failed |= kind is AckFail
             self.pending.put(message.root, record)
-        return self._answer(message, record, t)
+        reply = self._answer(message, record, t)
+        return reply, 0 if reply else record.val
 
     def _answer(self, message: AckerMessage, record: AckRecord, t: float) -> Reply | None:
         """Zero wins over failed, as in Storm; there is no answer until the spout's task is known."""

@@ -10,7 +10,7 @@ from multilang_cli.acking.ids import generate_id
 from multilang_cli.acking.messages import AckAck, AckFail, AckInit, AckResetTimeout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from multilang_cli.acking.ids import RandomSource
 
@@ -43,25 +43,34 @@ def bolt_emit(anchors: Sequence[Anchored], targets: int, source: RandomSource) -
     One edge for each anchor and target; in a tree in which several anchors stand, the tuple has the XOR of theirs.
     The acker hears of an anchor's edges when the anchor is acked.
     """
-    return [_anchored(anchors, source) for _ in range(targets)]
+    return list(map(Anchored, edges_of(anchors, targets, source)))
 
 
-def _anchored(anchors: Sequence[Anchored], source: RandomSource) -> Anchored:
-    edges: dict[int, int] = {}
-    for anchor in anchors:
-        if anchor.edges:
-            edge = generate_id(source)
-            anchor.ack_val ^= edge
-            if edges:
-                edges |= {root: edges.get(root, 0) ^ edge for root in anchor.edges}
-            else:
-                edges = dict.fromkeys(anchor.edges, edge)
-    return Anchored(edges)
+def edges_of(anchors: Sequence[Anchored], targets: int, source: RandomSource) -> list[dict[int, int]]:
+    """The edges of each of the tuples of a `bolt_emit`."""
+    made = []
+    for _ in range(targets):
+        edges: dict[int, int] = {}
+        for anchor in anchors:
+            if anchor.edges:
+                edge = generate_id(source)
+                anchor.ack_val ^= edge
+                if edges:
+                    edges |= {root: edges.get(root, 0) ^ edge for root in anchor.edges}
+                else:
+                    edges = dict.fromkeys(anchor.edges, edge)
+        made.append(edges)
+    return made
 
 
 def ack(tuple_: Anchored) -> list[AckAck]:
     """Messages to the ackers of a bolt's ack: one message a tree. A second ack says it again, as Storm would."""
-    return [AckAck(root, edge ^ tuple_.ack_val) for root, edge in tuple_.edges.items()]
+    return ack_all((tuple_,))
+
+
+def ack_all(tuples: Iterable[Anchored]) -> list[AckAck]:
+    """Messages of the acks of many tuples, as `ack` gives for each."""
+    return [AckAck(root, edge ^ each.ack_val) for each in tuples for root, edge in each.edges.items()]
 
 
 def fail(tuple_: Anchored) -> list[AckFail]:

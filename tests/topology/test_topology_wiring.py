@@ -97,6 +97,25 @@ def test_a_spout_that_is_late_is_waited_for_less_often() -> None:
     assert executor.slow_until == 3.0 + SLOW
 
 
+def test_values_that_no_encoder_takes_are_shown_too() -> None:
+    history: list[Any] = []
+    flow = flow_of(SpoutExecutor((3,)), history)
+    deep: Any = "x"
+    for _ in range(3_000):
+        deep = [deep]
+    flow.spout_emit(3, Emit(values=["a"], id=1))
+    flow.take(4, 1)
+    (anchor,) = flow.open[4]
+    emits = [
+        Emit(values=["b"], anchors=(anchor,)),
+        Emit(values=["c", deep], anchors=(anchor,)),
+        Emit(values=["\ud800"]),
+    ]
+    assert len(flow.bolt_emit(4, emits)) == len(emits)
+    shown = [each.values for each in history if isinstance(each, Emitted)]
+    assert shown == ['["a"]', '["b"]', '["c",' + "[" * 251, '["?"]']
+
+
 @pytest.mark.parametrize(("late", "ends"), [("ignore", []), ("fail", ["failed"])])
 def test_a_late_ack_fails_the_tuple_only_by_policy(late: str, ends: list[str]) -> None:
     history: list[Any] = []

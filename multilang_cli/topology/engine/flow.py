@@ -7,7 +7,7 @@ by event, see ``history``. All messages of the ack framework are made by ``ackin
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -48,10 +48,9 @@ VALUES_KEPT = 256
 """Characters of an emission's values that stand in the history."""
 QUEUE_CAPACITY = 32768
 """Deliveries that a task's queue holds before spouts are held back (``topology.executor.receive.buffer.size``)."""
-UNTRACKED: tuple[None, tuple[int, ...]] = None, ()
-"""The root and the anchors of an emission that nobody waits for."""
 _WHAT: dict[type, Literal["init", "ack", "fail"]] = {AckInit: "init", AckAck: "ack", AckFail: "fail"}
-_encode_values = msgspec.json.Encoder(decimal_format="number").encode
+_encoder = msgspec.json.Encoder(decimal_format="number")
+_encode_values, _encode_lines = _encoder.encode, _encoder.encode_lines
 
 
 class Delivery(Anchored, kw_only=True):
@@ -126,15 +125,16 @@ class Flow:
 
         Raises GroupingError where Storm's collector throws: of the emits from that one on, nothing is done.
         """
-        known, found = self.open[task], []
+        known, found = self.open[task], list[tuple[int, ...]]()
         names: tuple[str, ...] | None = None
-        for emit in emits:
+        for emit, values in zip(emits, self._shown(emits), strict=True):
             targets = self._targets(task, emit)
             if emit.anchors != names:
                 names = emit.anchors
                 anchors = [known[each] for each in names if each in known]
                 numbers = tuple([each.n for each in anchors])
-            self._emit(task, emit, (None, numbers), targets, collectors.bolt_emit(anchors, len(targets), self._random))
+            edges = collectors.edges_of(anchors, len(targets), self._random)
+            self._emit(task, emit, (values, None, numbers), targets, edges)
             found.append(targets)
         return found
 
@@ -144,22 +144,24 @@ class Flow:
         `acked_inside`: this Storm acks it before the emit returns, so nobody waits for it.
         """
         targets = self._targets(task, emit)
+        values = self._shown((emit,))[0]
         executor = self.spouts[task]
         executor.emitted()
         self.spout_emissions += 1
         if emit.id is None or acked_inside or not self.ackers:
-            number = self._emit(task, emit, UNTRACKED, targets, collectors.bolt_emit((), len(targets), self._random))
+            edges = collectors.edges_of((), len(targets), self._random)
+            number = self._emit(task, emit, (values, None, ()), targets, edges)
             if emit.id is not None:
                 self._ended(number, Outcome("acked", 0, emit.id, task, self.t, 0.0))
             return targets
         root = generate_id(self._random)
         tuples, init = collectors.spout_emit(root, task, len(targets), self._random)
-        number = self._emit(task, emit, (root, ()), targets, tuples)
+        number = self._emit(task, emit, (values, root, ()), targets, [each.edges for each in tuples])
         executor.pending.emit(root, WaitingTuple(emit.id, task, self.t))
         executor.emissions[root] = number
         if self.vain_since is None:
             self.vain_since = self.t
-        self._send_to_acker(init)
+        self._send_to_ackers((init,))
         return targets
 
     def _targets(self, task: int, emit: Emit) -> tuple[int, ...]:
@@ -171,37 +173,49 @@ class Flow:
             self._java.check(emit.values, targets)
         return targets
 
+    def _shown(self, emits: Sequence[Emit]) -> list[str]:
+        """The values of emits as the history shows them."""
+        java = self._java
+        given = [plain(emit.values) if java is None else java.shown(plain(emit.values)) for emit in emits]
+        try:
+            texts = _encode_lines(given).decode().split("\n")
+        except (UnicodeEncodeError, RecursionError):
+            texts = [encoded(_encode_values, each).decode() for each in given]
+        return [text if len(text) <= VALUES_KEPT else text[:VALUES_KEPT] for text in texts[: len(given)]]
+
     # Called for every message: no keyword arguments on this path, they make a call several times slower.
     def _emit(
         self,
         task: int,
         emit: Emit,
-        tracked: tuple[int | None, tuple[int, ...]],
+        told: tuple[str, int | None, tuple[int, ...]],
         targets: tuple[int, ...],
-        tuples: Sequence[Anchored],
+        edges: Sequence[dict[int, int]],
     ) -> int:
-        """Tell of an emission, and send its `tuples` to their `targets`; its number. `tracked`: root and anchors."""
+        """Tell of an emission, and send it to its `targets`, with the `edges` for each; its number.
+
+        `told`: the values as they are shown, root and anchors.
+        """
         self._emissions = number = self._emissions + 1
         self.spoken = t = self.t
-        component, given, stream, java = self.components[task], plain(emit.values), emit.stream, self._java
-        values = encoded(_encode_values, given if java is None else java.shown(given)).decode()
+        given, stream, java = plain(emit.values), emit.stream, self._java
         self.tell(
             Emitted(
                 t=t,
                 n=number,
                 task=task,
                 stream=stream,
-                values=values if len(values) <= VALUES_KEPT else values[:VALUES_KEPT],
+                values=told[0],
                 message_id=emit.id if task in self.spouts else None,
-                root=tracked[0],
-                anchors=tracked[1],
+                root=told[1],
+                anchors=told[2],
                 direct=emit.task or None,
             )
         )
-        for target, anchored in zip(targets, tuples, strict=True):
-            id_ = tuple_id(self._random)
-            message = TupleMsg(component, given if java is None else java.given(given, target), task, stream, id_)
-            self._send(number, target, message, anchored.edges, False)
+        for target, each in zip(targets, edges, strict=True):
+            sent = given if java is None else java.given(given, target)
+            message = TupleMsg(self.components[task], sent, task, stream, tuple_id(self._random))
+            self._send(number, target, message, each, False)
         self.tallies[task].emitted += 1
         return number
 
@@ -253,22 +267,27 @@ class Flow:
 
     def settle(self, task: int, id_: str, how: Literal["ack", "fail"]) -> None:
         """A bolt's task acked or failed a tuple; nothing is done about one that it does not have."""
-        delivery = self.open[task].pop(id_, None)
-        if delivery is None or not delivery.n:
+        self.settle_all(task, (id_,), how)
+
+    def settle_all(self, task: int, ids: Iterable[str], how: Literal["ack", "fail"]) -> None:
+        """As `settle`, for tuples that were settled one right after the other."""
+        t, known, tell, settled = self.t, self.open[task], self.tell, list[Delivery]()
+        for id_ in ids:
+            delivery = known.pop(id_, None)
+            if delivery is not None and delivery.n:
+                tell(TupleSettled(t=t, delivery=delivery.n, how=how, edges=delivery.edges))
+                settled.append(delivery)
+        if not settled:
             return
-        self.spoken = self.t
-        self.tell(TupleSettled(t=self.t, delivery=delivery.n, how=how, edges=delivery.edges))
+        self.spoken = t
         tally = self.tallies[task]
-        messages: list[Any]
         if how == "ack":
-            tally.acked += 1
-            tally.latency += self.t - delivery.taken
-            messages = collectors.ack(delivery)
+            tally.acked += len(settled)
+            tally.latency += sum([t - each.taken for each in settled])
+            self._send_to_ackers(collectors.ack_all(settled))
         else:
-            tally.failed += 1
-            messages = collectors.fail(delivery)
-        for message in messages:
-            self._send_to_acker(message)
+            tally.failed += len(settled)
+            self._send_to_ackers([message for each in settled for message in collectors.fail(each)])
 
     def beat(self, task: int, what: Literal["sent", "answered", "missed"]) -> None:
         """A bolt's task was sent a heartbeat, has answered one, or is given up for its silence."""
@@ -282,11 +301,17 @@ class Flow:
 
     # --- acking -------------------------------------------------------------------------------------------------
 
-    def _send_to_acker(self, message: AckerMessage) -> None:
+    def _send_to_ackers(self, messages: Sequence[AckerMessage]) -> None:
         places = self._by_place
-        acker = places[acker_index(message.root, len(places)) if len(places) > 1 else 0]
+        if len(places) == 1:
+            self._send_to_acker(places[0], messages)
+        else:
+            for message in messages:
+                self._send_to_acker(places[acker_index(message.root, len(places))], (message,))
+
+    def _send_to_acker(self, acker: AckerTask, messages: Iterable[AckerMessage]) -> None:
         if acker.task in self.up:
-            acker.queue.append(message)
+            acker.queue.extend(messages)
             self._ackers_to_run.add(acker.task)
 
     def run_ackers(self) -> None:
@@ -304,12 +329,11 @@ class Flow:
 
     def _run_acker(self, acker: AckerTask) -> None:
         t, task, tell, queue = self.t, acker.task, self.tell, acker.queue
-        execute, val = acker.acker.execute, acker.acker.val
+        take = acker.acker.take
         while queue:
             message = queue.popleft()
-            root = message.root
-            reply = execute(message, t)
-            tell(AckerTold(t=t, task=task, what=_WHAT[message.__class__], root=root, val=0 if reply else val(root)))
+            reply, val = take(message, t)
+            tell(AckerTold(t=t, task=task, what=_WHAT[message.__class__], root=message.root, val=val))
             if reply is not None and (executor := self.spouts.get(reply.task)) is not None:
                 outcome = executor.pending.take(reply, t)
                 if outcome is not None:
