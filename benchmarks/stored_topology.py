@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import deque
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -60,6 +61,33 @@ def _split() -> Callable[[bytes], bytes]:
     return say
 
 
+def _asking() -> Callable[[bytes], bytes]:
+    tuples: deque[bytes] = deque()
+    words: deque[bytes] = deque()
+    emit = b'{"command":"emit","anchors":["%b"],"tuple":["%b"]}\nend\n'
+
+    def say(frame: bytes) -> bytes:
+        """The next word of the sentence that was sent first, if the task ids of the last word came; at last its ack."""
+        if (value := _VALUE.search(frame)) is not None:
+            tuples.append(_id(frame))
+            words.append(value[1])
+            return first() if len(tuples) == 1 else b""
+        if not frame.startswith(b"["):
+            return b""
+        words[0] = words[0].partition(b" ")[2]
+        if words[0]:
+            return emit % (tuples[0], words[0].partition(b" ")[0])
+        words.popleft()
+        ack = b'{"command":"ack","id":"%b"}\nend\n' % tuples.popleft()
+        return ack + first() if tuples else ack
+
+    def first() -> bytes:
+        """The first word of the sentence that is worked on now."""
+        return emit % (tuples[0], words[0].partition(b" ")[0])
+
+    return say
+
+
 def _count() -> Callable[[bytes], bytes]:
     return lambda frame: b'{"command":"ack","id":"%b"}\nend\n' % _id(frame) if b'"tuple"' in frame else b""
 
@@ -70,6 +98,7 @@ def _id(frame: bytes) -> bytes:
 
 
 _COMPONENTS = {"sentence_spout": _spout, "split_bolt": _split, "ack_bolt": _count}
+_ASKING = {**_COMPONENTS, "split_bolt": _asking}
 
 
 class PlayedProcess(StoredProcess):
@@ -176,10 +205,14 @@ class PlayedTogether:
 
 
 class StoredRun:
-    """A run of split-count with so many sentences: it was made once, with other components, and `do` makes it again."""
+    """A run of split-count with so many sentences: it was made once, with other components, and `do` makes it again.
 
-    def __init__(self, sentences: int) -> None:
+    `asking`: the bolt that emits waits for the task ids of each emit, as storm.py does.
+    """
+
+    def __init__(self, sentences: int, *, asking: bool = False) -> None:
         self._sentences = sentences
+        self._components = _ASKING if asking else _COMPONENTS
         self._folder = sides.folder() / "played"
         self._folder.mkdir(exist_ok=True)
         self._tapes: dict[str, list[bytes]] = {}
@@ -200,7 +233,7 @@ class StoredRun:
     def start(self, argv: Sequence[str], **_: object) -> PlayedProcess:
         """In place of `ComponentProcess.start`."""
         name = Path(argv[0]).name
-        process = PlayedProcess(_COMPONENTS[name](), self._tapes.setdefault(name, []), again=self._again)
+        process = PlayedProcess(self._components[name](), self._tapes.setdefault(name, []), again=self._again)
         self._started.append(process)
         return process
 
@@ -217,7 +250,8 @@ class StoredRun:
         self._clock = Clock()
         engine = Engine(self._setup, acting=False)
         engine._start = self._clock()  # noqa: SLF001
-        engine._together = PlayedTogether(self._clock)  # type: ignore[assignment] # noqa: SLF001
+        for name in ("_together", "_asking"):
+            setattr(engine, name, PlayedTogether(self._clock))
         return engine
 
     def _run(self) -> int:
@@ -227,5 +261,5 @@ class StoredRun:
             outcome = engine.run()
         if not outcome.drained or outcome.why or engine.flow.unsettled:
             raise RuntimeError(f"the stored topology did not do well: {outcome}")
-        together = cast("PlayedTogether", engine._together)  # noqa: SLF001
-        return together.calls + sum(process.calls for process in self._started)
+        looks = (cast("PlayedTogether", each).calls for each in (engine._together, engine._asking))  # noqa: SLF001
+        return sum(looks) + sum(process.calls for process in self._started)

@@ -137,6 +137,11 @@ def sentence() -> Run:
     return Run(SENTENCES, StoredRun(SENTENCES).do)
 
 
+def sentence_asked() -> Run:
+    """The same, where the bolt waits for the task ids of each word, as one of storm.py does."""
+    return Run(SENTENCES, StoredRun(SENTENCES, asking=True).do)
+
+
 WORK: dict[str, Callable[[], Run]] = {
     "tuple, judged": tuple_judged,
     "tuple, recorded": tuple_recorded,
@@ -144,6 +149,7 @@ WORK: dict[str, Callable[[], Run]] = {
     "linted line, echo": line_of_echo,
     "linted line, topology": line_of_topology,
     "topology, sentence": sentence,
+    "topology, asking sentence": sentence_asked,
 }
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
     from multilang_cli.driver.clock import Clock
     from multilang_cli.protocol.judge.conversation import Conversation
@@ -32,7 +34,7 @@ class EventLog:
     `sinks` see every event. `sift`: from the first finding on, chooses which of the new ones, maybe none, are kept.
     """
 
-    __slots__ = ("_clock", "findings", "flooded", "judge", "seq", "sift", "sinks")
+    __slots__ = ("_clock", "_offsets", "_put_off", "findings", "flooded", "judge", "seq", "sift", "sinks")
 
     def __init__(self, judge: Conversation, clock: Clock, sinks: Iterable[EventSink]) -> None:
         self.judge = judge
@@ -42,6 +44,8 @@ class EventLog:
         self.sinks = tuple(sinks)
         self.sift: Callable[[Sequence[Finding]], Sequence[Finding]] | None = None
         self._clock = clock
+        self._put_off: list[tuple[Any, float, bytes, bool]] = []
+        self._offsets = (0, 0)
 
     def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
         """Something happened that is no message."""
@@ -49,6 +53,8 @@ class EventLog:
 
     def judged(self, events: Sequence[Event]) -> list[Finding]:
         """Have the next events judged, many at a time: it is several times faster than one by one."""
+        if self._put_off:
+            self.take_put_off()
         self.seq += len(events)
         found = self.judge.feed_all(events)
         if found or self.findings:
@@ -57,8 +63,28 @@ class EventLog:
             sink.take(events, found)
         return found
 
+    def put_off(self, message: Any, text: bytes, t: float, offsets: tuple[int, int], *, sent: bool) -> None:
+        """A plain message went through a pipe, of which Storm does not die: it is judged before any other event.
+
+        `text`: its bytes, without the terminator. `offsets`: where the streams of stdin and stdout stand before it.
+        """
+        if not self._put_off:
+            self._offsets = offsets
+        self._put_off.append((message, t, text, sent))
+        self.seq += 1
+
+    def take_put_off(self) -> None:
+        """Have judged what was put off."""
+        if not self._put_off:
+            return
+        bodies, times, raws, sent = zip(*self._put_off, strict=True)
+        self._put_off.clear()
+        offsets: dict[Channel, int] = {"in": self._offsets[0], "out": self._offsets[1]}
+        seq = self.seq = self.seq - len(bodies)
+        self.judged(RecordedEvents(seq, bodies, times, sent=sent, raws=raws, offsets=offsets, is_simple=True))
+
     def passed(self, events: Sequence[Event], found: Sequence[Finding] = ()) -> None:
-        """Take the next events, which the judge has taken already."""
+        """Take the next events, which the judge has taken already: nothing may be put off."""
         self.seq += len(events)
         for sink in self.sinks:
             sink.take(events, found)

@@ -22,6 +22,7 @@ from multilang_cli.driver.pipes import (
     PLAIN_PIPE,
     READY,
     SMALL_PIPE,
+    Looking,
     Ready,
     Three,
     make_pipes,
@@ -42,10 +43,6 @@ STDERR_KEPT = 64 * 1024
 """Bytes of stderr that are kept, its end."""
 _PID_DIR = "mlcheck-pids-as-long-as-those-of-storm-local-workers-"
 """A worker's is `storm.local.dir`/workers/UUID/pids: what has room for less has to show it here."""
-LOOKS = 100
-"""Looks at the pipes before sleep, some 60 microseconds: a process that sleeps is woken 20 to 40 later."""
-MOST_RESTS = 1023
-"""Calls without such looks, at most."""
 _WITHOUT_PIDFD = 0.02
 """Seconds between looks at the process where the system can't wake us."""
 
@@ -97,7 +94,7 @@ class ComponentProcess:
         self._poller = select.poll()
         self._bits = {pipes[0]: 1, pipes[1]: 2, pipes[2]: 4}
         self._polls_stdin = False
-        self._rests = self._in_vain = 0
+        self._looking = Looking(self._poller)
         self._holds = False
         self._size = PIPE_SIZE
         self._poller.register(pipes[1], select.POLLIN)
@@ -194,28 +191,11 @@ class ComponentProcess:
             return None
         except BrokenPipeError as error:
             raise BrokenStdin(NO_READER) from error
-        if self._look_for(timeout) != [(stdout, select.POLLIN)]:
+        if self._looking.poll(timeout) != [(stdout, select.POLLIN)]:
             return b""
         answer = os.read(stdout, READ_SIZE)
         self.stdout_total += len(answer)
         return answer
-
-    def _look_for(self, timeout: float) -> list[tuple[int, int]]:
-        """Poll, first without sleeping: to be woken takes longer than most answers do, on both sides of the pipe.
-
-        After looks in vain the next calls sleep at once, more of them each time: it is slow, or needs this CPU.
-        """
-        poll = self._poller.poll
-        if self._rests:
-            self._rests -= 1
-            return poll(timeout * 1000)
-        for _ in range(LOOKS):
-            if ready := poll(0):
-                self._in_vain = 0
-                return ready
-        self._rests = self._in_vain
-        self._in_vain = min(2 * self._in_vain + 1, MOST_RESTS)
-        return poll(timeout * 1000)
 
     def _watch_stdin(self, want_write: bool) -> None:
         if self._stdin is None:

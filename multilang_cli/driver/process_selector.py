@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from multilang_cli.driver.pipes import READY
+from multilang_cli.driver.pipes import READY, Looking
 
 if TYPE_CHECKING:
     from multilang_cli.driver.pipes import Ready
@@ -20,10 +20,14 @@ Owner = TypeVar("Owner")
 
 
 class ProcessSelector(Generic[Owner]):
-    """Selects the processes that something can be done with now, each by its owner. Not for use by several threads."""
+    """Selects the processes that something can be done with now, each by its owner. Not for use by several threads.
 
-    def __init__(self) -> None:
+    `looks`: it looks for a moment before it sleeps.
+    """
+
+    def __init__(self, *, looks: bool = False) -> None:
         self._poller = select.poll()
+        self._looking = Looking(self._poller) if looks else None
         self._by_descriptor: dict[int, tuple[Owner, int]] = {}
         self._watched: dict[Owner, tuple[int | None, ...]] = {}
         self._without_pidfd: dict[Owner, ComponentProcess] = {}
@@ -65,7 +69,8 @@ class ProcessSelector(Generic[Owner]):
         if self._without_pidfd:
             timeout = min(timeout, _LOOK_EVERY)
         masks: dict[Owner, int] = {}
-        for fd, _ in self._poller.poll(max(0.0, timeout) * 1000):
+        timeout = max(0.0, timeout)
+        for fd, _ in self._looking.poll(timeout) if self._looking and timeout else self._poller.poll(timeout * 1000):
             owner, bit = self._by_descriptor[fd]
             masks[owner] = masks.get(owner, 0) | bit
         for owner, process in self._without_pidfd.items():

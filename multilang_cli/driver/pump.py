@@ -348,10 +348,12 @@ class Pump:
 
     def push(self) -> bool:
         """Write all that the pipe takes now; True if something is left. With `hear`, one round of a poll."""
-        while self.stdin.unwritten:
-            self._fill()
+        out = self.stdin
+        while out.buffer or out.queue or out.answers:
+            if out.queue or out.answers:
+                self._fill()
             if self._closing or not self._write():
-                return bool(self.stdin.buffer)
+                return bool(out.buffer)
         return False
 
     def hear(self, ready: Ready) -> None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from multilang_cli.transcript.redact import Redactor
 
-BUFFERED_EVENTS = 4096
-"""Events that are kept before they are written."""
+BUFFERED_EVENTS = 512
+"""Events that are kept before they are written: components wait while they are."""
 
 _AT_ONCE = frozenset({PhaseBegun, Died, Faulted})
 """Events that are rare, and that whoever follows a run wants to see as they happen."""

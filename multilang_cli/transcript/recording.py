@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
+from multilang_cli.protocol.wire.batches import Batch, EmptyTurns, RecordedEvents
 from multilang_cli.protocol.wire.context import TOPOLOGY
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
@@ -61,6 +61,8 @@ class Recording:
             self._size += len(events.data)
         elif events.__class__ is EmptyTurns:
             self._size += sum(map(len, events.told))
+        elif events.__class__ is RecordedEvents:
+            self._size += sum(map(len, events.raws))
         else:
             self._size += sum([len(event.raw) for event in events])
         if len(self._kept) >= TAKES_TOGETHER or self._size >= KEPT_BYTES:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
 import msgspec
 
-from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
+from multilang_cli.protocol.wire.batches import Batch, EmptyTurns, RecordedEvents
 from multilang_cli.protocol.wire.encoding import BARE_NAN
 from multilang_cli.protocol.wire.framing import TERMINATOR
 from multilang_cli.protocol.words.large import check_utf8
@@ -29,6 +29,7 @@ FLUSH_AT = 256 * 1024
 _FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
 _NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
 _PAIR = b'%b%d,"t":%.6f,"ch":"in","msg":%b}\n%b%d,"t":%.6f,"ch":"out","msg":%b}\n'
+_LINE = b'%b%d,"t":%.6f,"ch":"%b","msg":%b}\n'
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _LINE_FEED, _CARRIAGE = b"\n\r"
 _skip = msgspec.json.Decoder(msgspec.Raw).decode
@@ -98,6 +99,8 @@ class TranscriptWriter:
             return
         if events.__class__ is EmptyTurns and self._take_turns(events):
             return
+        if events.__class__ is RecordedEvents and self._take_recorded(events):
+            return
         for event in events:
             self.write(event)
 
@@ -115,13 +118,10 @@ class TranscriptWriter:
             parts[2::4] = batch.texts
             parts[-1] = b"}\n"
             lines = self._conv + b"".join(parts)
-        self._lines.append(lines)
-        self._size += len(lines)
         self._events[channel] += events
         self._bytes[channel] += len(data)
         self._ends[channel] += len(data)
-        if self._size >= self._flush_at:
-            self.flush()
+        self._add(lines)
         return True
 
     def _take_turns(self, turns: EmptyTurns) -> bool:
@@ -135,16 +135,38 @@ class TranscriptWriter:
         columns = zip(count(turns.seq, 2), turns.told, turns.syncs, turns.times, strict=False)
         for seq, command, sync, (asked, answered) in columns:
             pairs.append(_PAIR % (conv, seq, asked, command[:cut], conv, seq + 1, answered, sync[:cut]))
-        lines = b"".join(pairs)
-        self._lines.append(lines)
-        self._size += len(lines)
         self._ends["in"], self._ends["out"] = ends = turns.ends
         for channel, begun, end in (("in", told, ends[0]), ("out", said, ends[1])):
             self._events[channel] += len(pairs)
             self._bytes[channel] += end - begun
+        self._add(b"".join(pairs))
+        return True
+
+    def _take_recorded(self, events: RecordedEvents) -> bool:
+        """Add all of `events` at once, as `_take_batch` does."""
+        begun, raws = events.offsets, events.raws
+        in_place = all(begun.get(name, -1) == self._ends[name] for name in ("in", "out"))
+        if not in_place or not TOLD.isdisjoint(map(type, events.bodies)):
+            return False
+        if self._redactor is not None and not self._redactor.passes(b"".join(raws)):
+            return False
+        conv, lines = self._conv, list[bytes]()
+        for seq, t, raw, sent in zip(count(events.seq), events.times, raws, events.sent, strict=False):
+            name = "in" if sent else "out"
+            lines.append(_LINE % (conv, seq, t, _NAMES[name], raw))
+            self._ends[name] += len(raw) + len(TERMINATOR)
+            self._bytes[name] += len(raw) + len(TERMINATOR)
+        told = sum(events.sent)
+        self._events["in"] += told
+        self._events["out"] += len(lines) - told
+        self._add(b"".join(lines))
+        return True
+
+    def _add(self, lines: bytes) -> None:
+        self._lines.append(lines)
+        self._size += len(lines)
         if self._size >= self._flush_at:
             self.flush()
-        return True
 
     def _can_stand(self, batch: Batch) -> bool:
         """True if each frame of `batch` can stand in a line as it is."""

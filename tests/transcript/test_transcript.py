@@ -16,10 +16,10 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.wire import encoding
-from multilang_cli.protocol.wire.batches import Batch, EmptyTurns
+from multilang_cli.protocol.wire.batches import Batch, EmptyTurns, RecordedEvents
 from multilang_cli.protocol.wire.framing import frame_text
-from multilang_cli.protocol.words.events import End, Event, Gap, StdoutClosed
-from multilang_cli.protocol.words.messages import Ack, Pid, SpoutCommand
+from multilang_cli.protocol.words.events import Channel, End, Event, Gap, StdoutClosed
+from multilang_cli.protocol.words.messages import Ack, Emit, Pid, SpoutCommand, TaskIds
 from multilang_cli.transcript import unpacking
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
 from multilang_cli.transcript.read import Cut, Damaged, Happened, Unclosed, entries, read
@@ -128,6 +128,29 @@ def test_empty_turns_are_written_as_their_events_are(names: Names | None) -> Non
         with TranscriptWriter(file, HEADER, secret_keys=names, more_settings={"password": "m-2"}) as writer:
             writer.take(events)
             writer.take(events)
+    assert files[0].getvalue() == files[1].getvalue()
+
+
+@pytest.mark.parametrize("names", [None, USUAL])
+@pytest.mark.parametrize("elsewhere", [0, 7])
+def test_events_of_both_pipes_are_written_as_one_by_one(names: Names | None, elsewhere: int) -> None:
+    bodies, raws = list[Any](), list[Any]()
+    for number in range(4):
+        emit = Emit(values=[f"m-{number}"], anchors=("1",))
+        raws += [b'{"command":"emit","anchors":["1"],"tuple":["m-%d"]}' % number, b"[%d]" % number]
+        bodies += [emit, TaskIds([number])]
+    sent, times = [False, True] * 4, [number / 4 for number in range(8)]
+    files = BytesIO(), BytesIO()
+    for file, each_alone in zip(files, (False, True), strict=True):
+        with TranscriptWriter(file, HEADER, secret_keys=names, more_settings={"password": "m-2"}) as writer:
+            ends: dict[Channel, int] = {"in": 0, "out": elsewhere}
+            for at in (0, 4):
+                part = slice(at, at + 4)
+                columns = (bodies[part], times[part], sent[part], raws[part])
+                events = RecordedEvents(at, *columns, offsets=dict(ends), is_simple=True)
+                for event in events:
+                    ends[event.channel] += len(event.raw)
+                writer.take(list(events) if each_alone else events)
     assert files[0].getvalue() == files[1].getvalue()
 
 

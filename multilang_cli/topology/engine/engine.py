@@ -28,6 +28,7 @@ from multilang_cli.topology.tasks import MAX_SPOUT_PENDING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from multilang_cli.driver.pipes import Ready
     from multilang_cli.topology.engine.ending import PhaseName, RunOutcome
     from multilang_cli.topology.engine.spout_executor import SpoutTaskCommand
     from multilang_cli.topology.history import Happening
@@ -43,6 +44,8 @@ GATHERING = 0.003
 """Seconds after which a round of such commands ends: the bolts wait meanwhile."""
 ANSWERED_AT_ONCE = 0.0003
 """Seconds within which an answer comes at once."""
+SAYS_MORE = 0.001
+"""Seconds within which a bolt that was given task ids says more, while others wait."""
 END_WAIT = 2.0
 """Seconds that processes are given to end."""
 
@@ -69,6 +72,7 @@ class Engine:
         self._acting = acting
         self._start = time.monotonic()
         self._together: ProcessSelector[BoltTask | SpoutTask] = ProcessSelector()
+        self._asking: ProcessSelector[BoltTask | SpoutTask] = ProcessSelector(looks=True)
         self._heard: set[BoltTask | SpoutTask] = set()
         self._soon: list[Callable[[], object]] = []
         self._silent = ""
@@ -188,12 +192,31 @@ class Engine:
 
         Each write wakes a process, which costs more than what is written.
         """
-        flow, heard = self.flow, self._heard
-        heard.clear()
-        waited = self._together.wait(self._patience())
-        flow.t = self.now
+        flow = self.flow
+        self._heard.clear()
+        self._hear(self._together.wait(self._patience()))
+        self.agenda.run(flow.t)
+        self._do_what_is_due()
+        flow.run_ackers()
+        self._ask_spouts()
+        self._do_what_is_due()
+        self._answer()
+        if flow.dirty:
+            self._feed_bolts()
+        self._say_on()
+        if self._answers:
+            self._converse_with_askers()
+        self._ending.check_messages()
+        if self._happened:
+            self._give_happened()
+
+    def _hear(self, waited: Sequence[tuple[BoltTask | SpoutTask, Ready]]) -> None:
+        """Take in what there is of each; who waits for task ids is answered at once."""
+        self.flow.t = self.now
         for side, ready in waited:
-            heard.add(side)
+            if ready is TO_READ and self._answers and side.hear_asked():
+                continue
+            self._heard.add(side)
             side.session.pump.hear(ready)
             if ready is not TO_READ:
                 self._look_after(side)
@@ -201,21 +224,63 @@ class Engine:
                 self._became_ready(side)
             if side.death or not side.session.running:
                 self._kill_worker_of(side)
-        self.agenda.run(flow.t)
-        self._do_what_is_due()
-        flow.run_ackers()
-        self._ask_spouts()
-        self._do_what_is_due()
-        if flow.dirty:
-            self._feed_bolts()
-        for side in heard:
+            self._answer()
+
+    def _say_on(self) -> None:
+        """Write what there is to say to those that were heard or told something."""
+        for side in self._heard:
             if self.sides.get(side.task) is side:
                 side.say_on()
                 if side.blocked is not side.watched:
                     self.watch(side)
-        self._ending.check_messages()
-        if self._happened:
-            self._give_happened()
+
+    @property
+    def _answers(self) -> bool:
+        """True if bolts that wait for task ids are answered ahead of all else: nobody may act on what they say."""
+        return bool(self.flow.ids_awaited) and not self.flow.watched
+
+    def _answer(self) -> None:
+        """Answer those that wait for task ids, in the midst of a round: meanwhile they can work."""
+        if self._answers:
+            waited = self._asking.wait(0.0)
+            if any(ready is TO_READ and side.hear_asked() for side, ready in waited):
+                self.flow.t = self.now
+
+    def _converse_with_askers(self) -> None:
+        """Go on for a while with those alone that wait for an answer of ours again and again, task ids or a command.
+
+        Meanwhile tuples for all others gather, and what those say: they are woken, and looked at, once for many.
+        """
+        flow = self.flow
+        until = flow.t + GATHERING
+        self._know_who_asks()
+        while flow.t <= until and not self._soon and any(map(flow.open.__getitem__, flow.ids_awaited)):
+            waited = self._asking.wait(SAYS_MORE)
+            if not waited:
+                break
+            self._heard.clear()
+            self._hear(waited)
+            if self._heard:
+                self._ask_spouts()
+                self._say_on()
+        for task in tuple(flow.ids_awaited):
+            self._take_put_off(task)
+
+    def _take_put_off(self, task: int) -> None:
+        if (side := self.sides.get(task)) is not None:
+            side.session.pump.events.take_put_off()
+            if side.blocked is not side.watched:
+                self.watch(side)
+            if side.death:
+                self._kill_worker_of(side)
+
+    def _know_who_asks(self) -> None:
+        asking = self.flow.ids_awaited | self.flow.spouts.keys()
+        for task, side in self.sides.items():
+            if task not in asking:
+                self._asking.forget(side)
+            elif not side.holds_output:
+                self._asking.watch(side, side.session.process, write=False)
 
     def _give_happened(self) -> None:
         # Taken out first: whoever interrupts the run now must not have it written twice.
@@ -366,7 +431,9 @@ class Engine:
             return
         self.flow.t = self.now
         for task in worker.lives:
-            self._together.forget(self.sides.pop(task))
+            side = self.sides.pop(task)
+            self._together.forget(side)
+            self._asking.forget(side)
         worker.end(why)
         worker.deaths += not deliberate
         if worker.deaths > self.setup.restarts:

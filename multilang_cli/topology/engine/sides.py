@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
+from multilang_cli.driver.shell.asking import hear_asked
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.judge.context import storm_timeout
@@ -114,6 +115,10 @@ class TaskSide:
         if self.session.pump.ignored_from is None:
             self.session.pump.ignored_from = self.session.pump.events.seq
 
+    def hear_asked(self) -> bool:
+        """Take in what it said, and answer at once, if it waits for that; False if nothing was done."""
+        return False
+
     def check_alive(self) -> str:
         """The reason why its worker dies, "" if it need not; called after every round."""
         if not self.death and not self.session.running:
@@ -158,6 +163,7 @@ class BoltTask(TaskSide):
         super().__init__(self.shell.session, flow)
         self.holds_heartbeats = False
         self._most = self.shell.max_pending or 1000
+        self._open = flow.open[self.task]
         self._awaits_ids, self._unanswered = True, False
         """Nothing speaks against it yet, and an emit has not been given its ids."""
 
@@ -200,7 +206,7 @@ class BoltTask(TaskSide):
         """
         if self.flow.watched or not _OF_TUPLES.issuperset(map(type, batch.bodies)):
             return None
-        settle, task, answers = self.flow.settle, self.task, list[TaskIds]()
+        settle_all, task, answers = self.flow.settle_all, self.task, list[TaskIds]()
         for kind, messages in groupby(batch.bodies, type):
             if kind is Emit:
                 answers += self._routed(messages)
@@ -209,9 +215,28 @@ class BoltTask(TaskSide):
             else:
                 self._went_on()
                 how: Literal["ack", "fail"] = "ack" if kind is Ack else "fail"
-                for message in messages:
-                    settle(task, message.id, how)
+                settle_all(task, [message.id for message in messages], how)
         return answers
+
+    def hear_asked(self) -> bool:
+        """Take in what it said, and answer at once, if it waits for that; False if nothing was done."""
+        return self.ready and self._awaits_ids and not self._unanswered and hear_asked(self.session.pump, self)
+
+    def has(self, id_: str) -> bool:
+        """True if a tuple is with the bolt now."""
+        return id_ in self._open
+
+    def route(self, emit: Emit) -> TaskIds | None:
+        """Send a tuple where it goes; the answer, None if its worker dies of it."""
+        try:
+            return TaskIds(list(self.flow.bolt_emit(self.task, (emit,))[0]))
+        except GroupingError as error:
+            self.die(str(error))
+            return None
+
+    def acked(self, id_: str) -> None:
+        """Take an ack."""
+        self.flow.settle(self.task, id_, "ack")
 
     def _ack(self, message: Ack, _: int) -> None:
         self._went_on()

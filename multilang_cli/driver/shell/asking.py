@@ -1,0 +1,79 @@
+"""A bolt that waits for the task ids of each emit: it is answered first, and judged a little later, many at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, cast
+
+from multilang_cli.protocol.storm.reading import read_frames
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import TERMINATOR, Frames, plain_texts
+from multilang_cli.protocol.words.messages import Ack, Emit, TaskIds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from multilang_cli.driver.pump import Pump
+
+
+class AskedCollector(Protocol):
+    """A collector to which the tuples of a bolt are known."""
+
+    def has(self, id_: str) -> bool:
+        """True if a tuple is with the bolt now."""
+
+    def route(self, emit: Emit) -> TaskIds | None:
+        """Take an emit; the answer, None if the worker dies of it."""
+
+    def acked(self, id_: str) -> None:
+        """Take an ack."""
+
+
+def hear_asked(pump: Pump, collector: AskedCollector) -> bool:
+    """Read what a bolt said, and answer it; False if that is left to `Pump.hear`, and nothing is done.
+
+    What is plainly right, acks and an emit at last, is judged with what follows it: Storm survives it. All else is
+    judged before anything follows from it, as ever.
+    """
+    if not (pump.is_free() and pump.framer.is_between() and pump.stdin.idle) or pump.judge.state.heartbeats:
+        return False
+    if not (data := pump.process.read_stdout(pump.read_size)):
+        return False
+    texts = plain_texts(data)
+    said = read_frames(Frames(data, pump.framer.offset, texts)) if texts else ()
+    if not (texts and _is_plain(pump, collector, said)):
+        pump.hear_bytes(data)
+        return True
+    log, now, answer = pump.events, pump.now, None
+    for message, text in zip(said, texts, strict=True):
+        log.put_off(message, text, now, (pump.stdin.written, pump.framer.offset), sent=False)
+        pump.framer.offset += len(text) + len(TERMINATOR)
+        if message.__class__ is Ack:
+            collector.acked(message.id)
+        else:
+            answer = collector.route(cast("Emit", message))
+    if answer is not None:
+        raw = wire.encode(answer, pump.judge.version)
+        log.put_off(answer, raw[: -len(TERMINATOR)], now, (pump.stdin.written, pump.framer.offset), sent=True)
+        pump.stdin.written += len(raw)
+        pump.stdin.buffer += raw
+        pump.push()
+    return True
+
+
+def _is_plain(pump: Pump, collector: AskedCollector, said: Sequence[Any]) -> bool:
+    """True if Storm survives all of `said`: acks of tuples that are open, and at last an emit that wants task ids."""
+    *acks, last = said
+    ids = [each.id for each in acks if each.__class__ is Ack]
+    if last.__class__ is Ack:
+        ids.append(last.id)
+    elif not _is_right(pump, collector, last) or not set(ids).isdisjoint(last.anchors):
+        return False
+    return len(acks) <= len(ids) == len(set(ids)) and all(map(collector.has, ids))
+
+
+def _is_right(pump: Pump, collector: AskedCollector, emit: Any) -> bool:
+    if emit.__class__ is not Emit or emit.task is not None or emit.id is not None or emit.hazards:
+        return False
+    known = pump.judge.arities.get(emit.stream) == len(emit.values) and emit.need_task_ids
+    return known and all(map(collector.has, emit.anchors))
