@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.transcript.private import USUAL_FILE
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import USUAL_FILE, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import whole_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import multilang_cli
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

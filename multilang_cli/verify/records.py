@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from multilang_cli.transcript.private import USUAL_FILE
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import USUAL_FILE, whole_file
 from multilang_cli.verify.oracle_program import parsed
 
 if TYPE_CHECKING:

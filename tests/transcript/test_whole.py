@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import whole_file
 from tests.command import ROOT
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HALF = """
 import os, signal, sys
 from pathlib import Path
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import whole_file
 with whole_file(Path(sys.argv[1])) as file:
     file.write(b"half of it")
     file.flush()

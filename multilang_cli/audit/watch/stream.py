@@ -18,8 +18,7 @@ from multilang_cli.audit.watch.processor import ALERT, LATE, ROOT, alerts_in, fo
 from multilang_cli.audit.watch.sinks import Sinks, Told
 from multilang_cli.reports.escape import json_lines
 from multilang_cli.transcript.given import NO_SECRETS
-from multilang_cli.transcript.private import make_private
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import make_private, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

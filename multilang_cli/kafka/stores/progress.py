@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from multilang_cli.kafka.start import Committed, GivenUp
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -22,11 +22,10 @@ from multilang_cli.reports.machine import platform_of
 from multilang_cli.transcript.archives import ArchiveError, most_bytes, opened
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
-from multilang_cli.transcript.private import make_private, open_private
+from multilang_cli.transcript.private import make_private, open_private, whole_file
 from multilang_cli.transcript.read import Happened
 from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.sharing import lines_of
-from multilang_cli.transcript.whole import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

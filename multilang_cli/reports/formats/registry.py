@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 import msgspec
 
-from multilang_cli.transcript.private import OWN_FILE, USUAL_FILE
-from multilang_cli.transcript.whole import whole_file
+from multilang_cli.transcript.private import OWN_FILE, USUAL_FILE, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
