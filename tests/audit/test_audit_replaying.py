@@ -88,9 +88,9 @@ def test_on_spark_the_same_component_does_the_same(tmp_path: Path, capfd: pytest
     (tmp_path / "far").mkdir()
     (tmp_path / here).write_bytes(b"\n".join(lines) + b"\n")
     (tmp_path / "far" / there).write_bytes(b"\n".join(more) + b"\n")
-    mounted = {"spark.hadoop.fs.viewfs.mounttable.recordings.link./in": (tmp_path / "far").as_uri()}
+    mounted = {"spark.hadoop.fs.viewfs.mounttable.far.link./in": (tmp_path / "far").as_uri()}
     flags = AuditReplayFlags(
-        words=(str(tmp_path / here), "viewfs://recordings/in", sys.executable, str(SPLIT)),
+        words=(str(tmp_path / here), "viewfs://far/in", sys.executable, str(SPLIT)),
         output=tmp_path / "compared",
         master="local[1]",
         spark_conf=tuple(f"{each}={value}" for each, value in (FEW | mounted).items()),
