@@ -280,9 +280,7 @@ class _File:
         conversation = self.here.get(conv)
         if conversation is None or not self._order.is_next(conv, seq):
             return None
-        if [line.conv for line in lines].count(conv) < size:
-            return None
-        if [line.seq for line in lines] != list(range(seq, seq + size)):
+        if [line.seq for line in lines if line.conv == conv] != list(range(seq, seq + size)):
             return None
         events = conversation.span(lines)
         if events is not None:

@@ -19,7 +19,7 @@ from multilang_cli.protocol.words.messages import Malformed, Pid
 from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from multilang_cli.protocol.words.events import Channel
     from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Message
@@ -112,8 +112,8 @@ class ConversationReader:
         answered: Sequence[Message] = read_lines(said) if said else ()
         if len(received) + len(answered) != len(lines) or Malformed in {*map(type, received), *map(type, answered)}:
             return None
-        of: tuple[Iterator[Message], Iterator[Message]] = (iter(answered), iter(received))
-        bodies = list(map(next, map(of.__getitem__, sent)))
+        next_received, next_answered = iter(received), iter(answered)
+        bodies = [next(next_received) if by_storm else next(next_answered) for by_storm in sent]
         offsets: dict[Channel, int] = {"in": self.ends["in"], "out": self.ends["out"]}
         self.ends["in"] += _size(told, len(received))
         self.ends["out"] += _size(said, len(answered))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge import emit_rules, number_rules, text_rules
@@ -281,33 +281,31 @@ def pass_span(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
 
 def _right_until(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
     state, pending, settled = judge.state, judge.state.open, judge.state.settled.young
-    seq, simple, sent, heard = span.seq, span.is_simple, span.sent, state.heard
-    is_open = pending.__contains__
+    simple, first, heard, unanswered = span.is_simple, span.seq, state.heard, state.task_ids
     usual = judge.arities.get(DEFAULT_STREAM) if span.is_usual and simple and not state.foreign else None
     try:
-        for at, message, t in zip(range(begin, len(span)), span.bodies[begin:], span.times[begin:], strict=True):
+        for seq, message, t in zip(count(first + begin), span.bodies[begin:], span.times[begin:], strict=False):
             kind = type(message)
             if kind is TupleMsg and simple and message.task != SYSTEM_TASK:
-                pending[message.id] = (seq + at, t)
+                pending[message.id] = (seq, t)
                 continue
             if kind is TaskIds:
-                state.task_ids -= state.task_ids > 0
+                unanswered -= unanswered > 0
                 continue
-            if (kind is Ack or kind is Fail) and pending.pop(message.id, None) is not None:
-                settled[message.id] = seq + at
-            elif (
-                kind is Emit
-                and (len(message.values) == usual or _is_right(judge, message, span.raws[at]))
-                and all(map(is_open, message.anchors))
-            ):
-                state.task_ids += message.need_task_ids
-            elif sent[at] and _takes_tuple(state, span, at):
+            if kind is Emit and (len(message.values) == usual or _is_right(judge, message, span.raws[seq - first])):
+                for anchor in message.anchors:
+                    if anchor not in pending:
+                        return seq - first
+                unanswered += message.need_task_ids
+            elif (kind is Ack or kind is Fail) and pending.pop(message.id, None) is not None:
+                settled[message.id] = seq
+            elif span.sent[seq - first] and _takes_tuple(state, span, seq - first):
                 continue
             elif kind is not Log:
-                return at
+                return seq - first
             heard = t
     finally:
-        state.heard = heard
+        state.heard, state.task_ids = heard, unanswered
     return len(span)
 
 

@@ -40,9 +40,11 @@ if TYPE_CHECKING:
 
 _LONG = 17
 """Characters of a number with a fraction from which it may have more digits than a double holds."""
-_IN_NUMBERS = bytes(ord("0") if char in b"0123456789.eE+-" else char if char == ord('"') else 32 for char in range(256))
+_IN_NUMBERS = bytes(
+    ord("0") if char in b"0123456789.eE+-" else 32 if char in b"[,: \t\r\n" else 120 for char in range(256)
+)
 _LONG_NUMBER = b" " + b"0" * _LONG
-"""What a long number looks like after translation by `_IN_NUMBERS`, unless a string begins with it."""
+"""What a long number looks like, behind what may stand before one, after translation by `_IN_NUMBERS`."""
 
 SYNCS = dict.fromkeys((b'{"command":"sync"}\nend\n', b'{"command": "sync"}\nend\n'), Sync())
 """A sync as most libraries write it: it is waited for after each command, so it is known at sight."""

@@ -268,7 +268,7 @@ def decode_lines(lines: bytes) -> list[FromStorm | Malformed]:
         found = _commands(lines)
         if not found:
             return list(map(decode, lines.split(b"\n")))
-    return [TaskIds(each) if each.__class__ is list else each for each in found]
+    return [TaskIds(each) if type(each) is list else each for each in found]
 
 
 def _commands(lines: bytes) -> list[Any]:
