@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.events import Event
 
+_TUPLE = '> {"comp":"a","tuple":["é at 100 % %s %d of us"],"task":2,"stream":"default","id":"1"}'
+_EMIT = '< {"command":"emit","anchors":["1"],"tuple":["%s"]}'
+TALKS = {
+    "task ids that nobody waits for": ["> [4]", _TUPLE, _EMIT % "", "> [4]", "> [4]", _EMIT % ""],
+    "a format that C has printed": [_TUPLE, _EMIT % "é at 100 %s -15 of us"],
+    "a format that Go has printed": [_TUPLE, _EMIT % "at 100 %!d(MISSING) of us"],
+    "text that was escaped": [_TUPLE, _EMIT % r"\u00c3\u00a9", _EMIT % r"\u00e9 of 100 % \n", _EMIT % "?"],
+}
 RULES = {name: rule for name, rule in load_rulebook().rules.items() if rule.kind != "spout"}
 
 
@@ -88,3 +96,15 @@ def test_what_breaks_a_rule_breaks_it_in_any_company(
         for company in shape(notation.parse(talk)):
             assert together.feed_all(company) == [found for event in list(company) for found in alone.feed(event)]
         assert together.snapshot() == alone.snapshot()
+
+
+@pytest.mark.parametrize("shape", [batches, spans])
+@pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
+def test_what_is_said_is_judged_alike_in_any_company(
+    talk: list[str], shape: Callable[[list[Event]], Iterator[Sequence[Event]]]
+) -> None:
+    profile = example_profile("bolt", {"streams": None})
+    together, alone = judge_of(profile, load_rulebook()), judge_of(profile, load_rulebook())
+    for company in shape(notation.parse("\n".join(talk))):
+        assert together.feed_all(company) == [found for event in list(company) for found in alone.feed(event)]
+    assert together.snapshot() == alone.snapshot()
