@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from multilang_cli.transcript.format import PlainLine
     from multilang_cli.transcript.redact import Redactor
 
+# As a number: looking for one in bytes is several times faster than looking for bytes.
+_RETURN = ord("\r")
+
 
 class ConversationReader:
     """Reads the events of one conversation, line by line: it keeps what that needs of those before.
@@ -106,7 +109,7 @@ class ConversationReader:
         raws = [line.msg for line in lines]
         told = b"\n".join(compress(raws, sent))
         said = b"\n".join(compress(raws, map(not_, sent)))
-        if b"\r" in told or b"\r" in said or (said and self.expecting_pid):
+        if _RETURN in told or _RETURN in said or (said and self.expecting_pid):
             return None
         received: Sequence[Message] = wire.decode_lines(told) if told else ()
         answered: Sequence[Message] = read_lines(said) if said else ()

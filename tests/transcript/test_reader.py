@@ -117,6 +117,20 @@ def test_plain_lines_are_read_together(tmp_path: Path, odd: tuple[str, str], siz
     assert list(map(len, spans)) == sizes
 
 
+def test_lines_of_two_conversations_that_count_on_are_told_apart(tmp_path: Path) -> None:
+    """The numbers of all follow each other; those of each conversation don't, which is a gap."""
+    path = tmp_path / "t.ndjson"
+    begin, *lines = lines_of([(pick, "", False) for pick in RIGHT[:5] * 4])
+    lines[8:12] = [line.replace('"conv": "t"', '"conv": "u"') for line in lines[8:12]]
+    headers = [header_line(Header(conv=conv, profile=example_profile("bolt"))).decode() for conv in "tu"]
+    path.write_text("".join([*headers, begin, *lines]), encoding="utf-8")
+    by_conv = [
+        (each.conv, each.events[0].seq, len(each.events)) for each in entries(path) if isinstance(each, Happened)
+    ]
+    assert sum(size for conv, _, size in by_conv if conv == "u") == 4
+    assert [each.conv for each in entries(path) if isinstance(each, Damaged)] == ["u", "t"]
+
+
 def test_a_line_without_an_end_takes_no_more_than_the_longest_that_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
