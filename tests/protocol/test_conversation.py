@@ -586,6 +586,7 @@ steps = st.lists(st.tuples(st.sampled_from([QUIET, QUIET, *ASKED]), st.sampled_f
 @given(steps, st.integers(0, 250))
 @example([], 250)
 @example([(QUIET, 31.0)], 100)
+@example([([("control", Gap("lost"))], 0.001), ([("out", Sync())], 0.001)], 0)
 def test_an_empty_next_is_passed_as_the_handlers_judge_it(steps: list[Step], quiet: int) -> None:
     """By the times of a next and its sync or by their events: the same findings, and the same state behind them."""
     at_once, one_by_one = (Conversation(example_profile("spout"), load_rulebook()) for _ in range(2))

@@ -244,7 +244,7 @@ def pass_empty_next(judge: RuleContext, seq: int, asked: float, answered: float)
     # Not by `_is_between`: one call more is a fortieth of what a next and its sync cost.
     if state.commands or state.reading or state.later or state.unread or state.unread_logs:
         return False
-    if state.phase != "running" or state.unheard or answered - state.heard > judge.timeout:
+    if state.phase != "running" or state.unheard or state.may_be_dismissed or answered - state.heard > judge.timeout:
         return False
     state.commanded += 1
     # To see that nothing has to be forgotten takes a tenth of the time of forgetting it.
