@@ -111,7 +111,8 @@ class ConversationReader:
         said = b"\n".join(compress(raws, map(not_, sent)))
         if _RETURN in told or _RETURN in said or (said and self.expecting_pid):
             return None
-        received: Sequence[Message] = wire.decode_lines(told) if told else ()
+        received: Sequence[Message]
+        received, is_simple = wire.decode_told(told)
         answered: Sequence[Message] = read_lines(said) if said else ()
         if len(received) + len(answered) != len(lines) or Malformed in {*map(type, received), *map(type, answered)}:
             return None
@@ -130,7 +131,7 @@ class ConversationReader:
             sent=sent,
             raws=raws,
             offsets=offsets,
-            is_simple=wire.is_simple(told),
+            is_simple=is_simple,
             is_usual=type(answered) is Usual,
         )
 

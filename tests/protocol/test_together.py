@@ -5,7 +5,7 @@ The judge passes over what is plainly right in a batch or a span. A rule whose b
 
 from __future__ import annotations
 
-from itertools import compress, groupby
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,7 +15,7 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol.storm.reading import read_frames, read_lines
 from multilang_cli.protocol.wire.batches import Batch, RecordedEvents, Usual
-from multilang_cli.protocol.wire.encoding import is_simple
+from multilang_cli.protocol.wire.encoding import decode_told
 from multilang_cli.protocol.wire.framing import Framer
 from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid
 from multilang_cli.transcript.write import is_plain
@@ -71,7 +71,10 @@ def spans(events: list[Event]) -> Iterator[Sequence[Event]]:
             continue
         sent = [event.channel == "in" for event in run]
         raws = [event.raw for event in run]
-        said = b"\n".join(raw[:-5] for raw, storm in zip(raws, sent, strict=True) if not storm)
+        told, said = (
+            b"\n".join(raw[:-5] for raw, storm in zip(raws, sent, strict=True) if storm == by_storm)
+            for by_storm in (True, False)
+        )
         yield RecordedEvents(
             run[0].seq,
             [event.body for event in run],
@@ -79,7 +82,7 @@ def spans(events: list[Event]) -> Iterator[Sequence[Event]]:
             sent=sent,
             raws=[msgspec.Raw(raw.removesuffix(b"\nend\n")) for raw in raws],
             offsets={way: next((e.offset for e in run if e.channel == way), 0) for way in ("in", "out")},
-            is_simple=is_simple(b"".join(compress(raws, sent))),
+            is_simple=decode_told(told)[1],
             is_usual=isinstance(read_lines(said), Usual),
         )
 

@@ -245,3 +245,36 @@ def test_the_conf_is_of_its_era() -> None:
     assert len(new) > 150
     # Storm asks whether the key is there, not what it holds: null would break its start.
     assert "topology.subprocess.timeout.secs" not in new
+
+
+_TUPLE = '{"comp":"a","tuple":["b",%s],"task":2,"stream":"default","id":"1"}'
+
+
+@pytest.mark.parametrize(
+    ("values", "simple"),
+    [
+        ("1,-2.5e3,true,null", True),
+        ('"Ma\\u00f1ana"', True),
+        (str(10**13), True),
+        (str(-(10**13)), True),
+        (str(2**53), False),
+        (str(-(2**53)), False),
+        (str(2**80), False),
+        ('"Mañana"', False),
+        ('[1,{"a":2}]', True),
+        (f"[{2**53}]", False),
+        (f'{{"a":{2**53}}}', False),
+    ],
+)
+@pytest.mark.parametrize("more", [b"[4]", b'{"command":"next"}', b'{"comp":"a","tuple":[],"task":1,"stream":"s"}'])
+def test_lines_are_decoded_as_each_is_and_known_to_be_simple(values: str, simple: bool, more: bytes) -> None:
+    said = (_TUPLE % values).encode()
+    for lines in ([said], [said, more], [more, said]):
+        assert wire.decode_told(b"\n".join(lines)) == (list(map(wire.decode, lines)), simple)
+
+
+@pytest.mark.parametrize(
+    ("number", "simple"), [(2**53 - 1, True), (1 - 2**53, True), (2**53, False), (-(2**53), False)]
+)
+def test_an_integer_is_simple_if_a_double_holds_all_up_to_it(number: int, simple: bool) -> None:
+    assert wire.decode_told((_TUPLE % number).encode())[1] == simple

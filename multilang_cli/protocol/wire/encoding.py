@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -75,6 +76,10 @@ _TOGETHER = frozenset({TupleMsg, TaskIds})
 _decode_tuple = msgspec.json.Decoder(TupleMsg).decode
 _decode_outline = msgspec.json.Decoder(_Outline).decode
 _decode_plain = msgspec.json.Decoder(TupleMsg | list[int]).decode_lines
+_Exact = Annotated[int, msgspec.Meta(gt=-(2**53), lt=2**53)]
+_decode_simple = msgspec.json.Decoder(
+    TupleMsg[list[bool | _Exact | float | str | None]] | list[int]  # type: ignore[misc]
+).decode_lines
 _decode_commands = msgspec.json.Decoder(SpoutCommand | list[int]).decode_lines
 _decode_any = msgspec.json.Decoder().decode
 _skip = msgspec.json.Decoder(msgspec.Raw).decode
@@ -268,7 +273,22 @@ def decode_lines(lines: bytes) -> list[FromStorm | Malformed]:
         found = _commands(lines)
         if not found:
             return list(map(decode, lines.split(b"\n")))
+    return _with_ids(found)
+
+
+def _with_ids(found: list[Any]) -> list[FromStorm | Malformed]:
     return [TaskIds(each) if type(each) is list else each for each in found]
+
+
+def decode_told(lines: bytes) -> tuple[list[FromStorm | Malformed], bool]:
+    """The messages on these lines, as `decode_lines` gives them; True if what they say `is_simple`.
+
+    A decoder that takes no other numbers tells so by the way: a third of the cost of looking through the bytes.
+    """
+    if lines.isascii():
+        with suppress(*_REFUSED):
+            return _with_ids(_decode_simple(lines)), True
+    return decode_lines(lines), is_simple(lines)
 
 
 def _commands(lines: bytes) -> list[Any]:

@@ -8,7 +8,7 @@ those of the JSON. `stream` is the *effective* stream: absent, null and "default
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import msgspec
 
@@ -32,12 +32,15 @@ if TYPE_CHECKING:
 
     Values: TypeAlias = list[Any] | LargeValues
     TupleValues: TypeAlias = list[Any] | LargeValues
+    _OfValues: TypeAlias = object
 else:
     # What fast reading takes: anything else is a hazard or a trap, and read with care.
     _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
     _Double = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
     Values = list[bool | _Int64 | _Double | str | None]
-    TupleValues = list[Any]
+    # Any values, where it is not said of which kinds they are to be.
+    TupleValues = TypeVar("TupleValues", bound=list[Any])
+    _OfValues = Generic[TupleValues]
 
 
 class Handshake(msgspec.Struct, frozen=True):
@@ -52,7 +55,7 @@ class Handshake(msgspec.Struct, frozen=True):
     more: dict[str, Json] = {}
 
 
-class TupleMsg(msgspec.Struct, frozen=True, gc=False, rename={"values": "tuple"}):
+class TupleMsg(msgspec.Struct, _OfValues, frozen=True, gc=False, rename={"values": "tuple"}):
     """A tuple for a bolt; heartbeats and ticks are tuples too (``ShellBolt.BoltWriterRunnable``).
 
     `id` is made anew for each delivery: a signed 64-bit integer as a string. `comp` is None in a heartbeat. The fields
