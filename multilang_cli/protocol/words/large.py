@@ -144,7 +144,9 @@ class LargeValues(Sequence[Any]):
 
 def strings_of(values: Sequence[Any]) -> Iterable[str]:
     """The values of a tuple that are strings."""
-    return values.strings() if isinstance(values, LargeValues) else (each for each in values if isinstance(each, str))
+    if values.__class__ is LargeValues:
+        return values.strings()
+    return (each for each in values if isinstance(each, str))
 
 
 def as_raw(values: object) -> msgspec.Raw:
