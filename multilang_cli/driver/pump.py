@@ -158,6 +158,8 @@ class Pump:
 
     def _hear(self, frames: Sequence[Frame]) -> None:
         """Judge messages and act on them."""
+        if self.events.awaits_answer and self._answers(frames):
+            return
         now = self.clock.now
         if frames and not self.judge.state.said:
             self._hear_first(frames[0], now)
@@ -313,15 +315,24 @@ class Pump:
 
     def converse(self, limit: float) -> None:
         """Write all that is queued, and take what is said within `limit` seconds; maybe none of it can be written."""
-        out = self.stdin
-        told = out.taken(self.events.seq, self.now)
-        data = self.exchange(told.data, limit) if len(told.data) <= select.PIPE_BUF else None
+        told = self._take_all()
+        data = self.exchange(told, limit) if len(told) <= select.PIPE_BUF else None
         if data is None:
-            out.buffer += told.data
-        if not data or not self._answers(told, frames := self.framer.feed(data)):
-            self.events.judged(told)
-            if data:
-                self._hear(frames)
+            self.stdin.buffer += told
+        if data:
+            self.hear_bytes(data)
+        else:
+            self.events.take_put_off()
+
+    def tell(self) -> None:
+        """Write all that is queued, for an answer that comes later, while all `is_free`."""
+        self.write_at_once(self._take_all())
+
+    def _take_all(self) -> bytes:
+        """All that is queued: it is judged together with the answer to it."""
+        told = self.stdin.taken(self.events.seq, self.now)
+        self.events.put_off_told(told)
+        return told.data
 
     def exchange(self, data: bytes, limit: float) -> bytes | None:
         """As `ComponentProcess.exchange`; None also where nobody reads, which the next write will tell."""
@@ -329,16 +340,14 @@ class Pump:
             return self.process.exchange(data, limit)
         return None
 
-    def _answers(self, told: Batch, frames: Sequence[Frame]) -> bool:
+    def _answers(self, frames: Sequence[Frame]) -> bool:
         """Take `frames` in if they are all that answers a command, and plainly right; else nothing is done."""
         if not isinstance(frames, Frames):
             return False
-        seq, said = self.events.seq + len(told), read_frames(frames)
+        seq, said = self.events.seq, read_frames(frames)
         heard = Batch(seq, self.now, "out", said, data=frames.data, offset=frames.offset, texts=frames.texts)
-        if not self.judge.pass_turn(told, heard):
+        if not self.events.take_answer(heard):
             return False
-        self.events.passed(told)
-        self.events.passed(heard)
         self._react_all(heard)
         return True
 
@@ -355,6 +364,16 @@ class Pump:
             if self._closing or not self._write():
                 return bool(out.buffer)
         return False
+
+    def write_at_once(self, data: bytes) -> None:
+        """Write what is judged by others, while all `is_free`; what the pipe does not take waits in the buffer."""
+        try:
+            done = self.process.write(data)
+        except BrokenStdin as error:
+            self._give_up_stdin(str(error))
+            return
+        if done < len(data):
+            self.stdin.buffer += data[done:]
 
     def hear(self, ready: Ready) -> None:
         """Read what is there."""

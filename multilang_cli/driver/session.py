@@ -330,6 +330,7 @@ class Session:
 
     def look(self) -> Look:
         """Tell who waits on whom: what the component is doing, as far as the system tells, and what is pending."""
+        self.pump.events.take_put_off()
         return who_waits.look(describing.describe_waiting(self.process), self._debts())
 
     @property

@@ -12,7 +12,8 @@ import pytest
 
 from multilang_cli.driver.process import ComponentProcess
 from multilang_cli.driver.pump import Pump
-from multilang_cli.protocol.words.messages import Log, SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.protocol.words.events import Activation, Deadline
+from multilang_cli.protocol.words.messages import Log, SpoutCommand, Sync, TaskIds, TupleMsg
 from multilang_cli.protocol.words.verdicts import Profile
 from tests.processes import until
 from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, bolt_of, deadline, playing, seen, spout_of
@@ -109,14 +110,16 @@ def test_a_spout_without_handlers_is_not_heard_even_where_it_says_much_at_once(t
         assert (spout.kept.count, spout.unanswered) == (0, True)
 
 
-@pytest.mark.parametrize("at_once", [True, False])
-def test_what_is_asked_at_once_is_what_is_queued(tmp_path: Path, *, at_once: bool) -> None:
+@pytest.mark.parametrize("how", ["queued", "at once", "for later"])
+def test_what_is_asked_at_once_or_for_later_is_what_is_queued(tmp_path: Path, how: str) -> None:
     with playing(tmp_path, TWO_EMITS, "spout") as (session, handshake):
         spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
         for command, id_ in (("activate", ""), ("next", ""), ("ack", "1.0"), ("next", "")):
-            if at_once:
+            if how == "at once":
                 spout.ask_at_once(command, id_, LIMIT)
+            elif how == "for later":
+                spout.ask_for_later(command, id_)
             else:
                 spout.ask(command, id_)
             assert spout.wait_sync(LIMIT)
@@ -129,6 +132,26 @@ def test_what_is_asked_at_once_is_what_is_queued(tmp_path: Path, *, at_once: boo
         assert told[2:5] == [b"[4]", b'{"id":"1.0","command":"ack"}', b'{"command":"next"}']
         assert [each.id for each in spout.kept.emits] == ["1.0", "3.0", "3.1", "3.2"]
     assert session.findings == []
+
+
+def test_a_command_that_is_judged_with_its_answer_is_judged_before_anything_else(tmp_path: Path) -> None:
+    with playing(tmp_path, OUTCOMES, "spout") as (session, handshake):
+        spout, state = spout_of(session), session.judge.state
+        assert session.handshake(handshake, LIMIT)
+        seq = session.pump.events.seq
+        spout.ask_for_later("ack", "odd")
+        assert (len(state.commands), session.pump.events.seq) == (0, seq + 1)
+        session.pump.note("control", Activation(active=True))
+        assert [each.seq for each in state.commands] == [seq]
+        assert spout.wait_sync(LIMIT)
+        spout.ask_for_later("ack", "never")
+        assert "its sync of 'ack'" in str(session.look().waits)
+        assert not spout.wait_sync(0.2)
+        events = list(seen(session))
+        assert [each.seq for each in events] == list(range(len(events)))
+        said = [each.body.__class__ for each in events[seq:] if each.channel != "process"]
+        assert said == [SpoutCommand, Activation, Log, Sync, SpoutCommand, Deadline]
+    assert [each.rule for each in session.findings] == ["sync-missing"]
 
 
 OUTCOMES = """

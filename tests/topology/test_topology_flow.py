@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +20,9 @@ from multilang_cli.topology.groupings import GroupingError
 from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Happening, Lost, TupleSettled
 from multilang_cli.topology.tasks import lay_out
 from tests.topologies.runs import ACKERS, split_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VERSION = load_rulebook().newest
 STEPS = ("spout", "bolt", "take", "ack", "fail", "rotate", "rotate acker", "drop", "ackers")
@@ -175,6 +178,42 @@ def test_of_emits_in_a_row_those_before_one_that_storm_refuses_are_sent() -> Non
         core.flow.bolt_emit(core.splits[0], [Emit(values=["a"]), Emit(values=[]), Emit(values=["b"])])
     assert [each.values for each in core.of(Emitted)] == ['["a"]']
     assert len(core.of(Delivered)) == 1
+
+
+LETTER = "given up: m: written to letters.ndjson (message id m)"
+AFTER: dict[str, Callable[[Core, int], object]] = {
+    "an emit of a bolt": lambda core, task: core.flow.bolt_emit(task, [Emit(values=["x"])]),
+    "an emit of a spout": lambda core, _: core.emit("other"),
+    "a tick": lambda core, task: core.flow.tick(task, 1),
+    "a taking": lambda core, task: core.flow.take(task, 1),
+    "an ack": lambda core, task: core.flow.settle(task, next(iter(core.flow.open[task])), "ack"),
+    "a heartbeat": lambda core, task: core.flow.beat(task, "sent"),
+    "a dead letter": lambda core, _: core.flow.logged_by(core.spout, "sentences", LETTER, 4),
+    "the ackers' work": lambda core, _: core.flow.run_ackers(),
+    "a timeout": lambda core, _: core.flow.rotate(core.executor),
+    "a death": lambda core, task: core.flow.drop([task]),
+}
+
+
+@pytest.mark.parametrize("what", AFTER)
+def test_what_bolts_were_told_the_tasks_of_is_sent_before_anything_else(what: str) -> None:
+    core = Core(seed=3)
+    core.emit("m")
+    (task,) = [each for each in core.splits if core.flow.queues[each]]
+    core.flow.take(task, 1)
+    (id_,) = core.flow.open[task]
+    before = len(core.history)
+    told = []
+    for core.flow.t, word in ((1.0, "a"), (2.0, "b")):
+        told.append(core.flow.bolt_answer(task, Emit(values=[word], anchors=(id_,))))
+    core.flow.t = 3.0
+    assert len(core.history) == before
+    AFTER[what](core, task)
+    sent = core.history[before : before + 4]
+    assert [(each.__class__, each.t) for each in sent] == [(Emitted, 1), (Delivered, 1), (Emitted, 2), (Delivered, 2)]
+    assert [(each.task,) for each in sent if isinstance(each, Delivered)] == told
+    assert {each.t for each in core.history[before + 4 :]} <= {3.0}
+    assert core.flow.t == 3.0
 
 
 def test_queues_that_are_full_are_told_until_they_are_half_empty() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 from multilang_cli.protocol.storm.reading import read_frames
@@ -16,14 +17,18 @@ if TYPE_CHECKING:
     from multilang_cli.driver.pump import Pump
 
 
+_ANSWERS_KEPT = 1024
+"""Answers that are kept: the same few tasks come again and again."""
+
+
 class AskedCollector(Protocol):
     """A collector to which the tuples of a bolt are known."""
 
     def has(self, id_: str) -> bool:
         """True if a tuple is with the bolt now."""
 
-    def route(self, emit: Emit) -> TaskIds | None:
-        """Take an emit; the answer, None if the worker dies of it."""
+    def route(self, emit: Emit) -> tuple[int, ...] | None:
+        """Take an emit; the tasks that it goes to, None if the worker dies of it."""
 
     def acked(self, id_: str) -> None:
         """Take an ack."""
@@ -44,26 +49,34 @@ def hear_asked(pump: Pump, collector: AskedCollector) -> bool:
     if not (texts and _is_plain(pump, collector, said)):
         pump.hear_bytes(data)
         return True
-    log, now, answer = pump.events, pump.now, None
-    for message, text in zip(said, texts, strict=True):
-        log.put_off(message, text, now, (pump.stdin.written, pump.framer.offset), sent=False)
-        pump.framer.offset += len(text) + len(TERMINATOR)
+    log, now, tasks = pump.events, pump.now, None
+    log.put_off(said, texts, now, (pump.stdin.written, pump.framer.offset), False)
+    pump.framer.offset += len(data)
+    for message in said:
         if message.__class__ is Ack:
             collector.acked(message.id)
         else:
-            answer = collector.route(cast("Emit", message))
-    if answer is not None:
-        raw = wire.encode(answer, pump.judge.version)
-        log.put_off(answer, raw[: -len(TERMINATOR)], now, (pump.stdin.written, pump.framer.offset), sent=True)
+            tasks = collector.route(cast("Emit", message))
+    if tasks is not None:
+        answer, texts, raw = _answer(tasks)
+        log.put_off(answer, texts, now, (pump.stdin.written, pump.framer.offset), True)
         pump.stdin.written += len(raw)
-        pump.stdin.buffer += raw
-        pump.push()
+        pump.write_at_once(raw)
     return True
+
+
+@lru_cache(maxsize=_ANSWERS_KEPT)
+def _answer(tasks: tuple[int, ...]) -> tuple[tuple[TaskIds], list[bytes], bytes]:
+    """The task ids as a message, its text and its bytes."""
+    raw = wire.frame(list(tasks))
+    return (TaskIds(list(tasks)),), [raw[: -len(TERMINATOR)]], raw
 
 
 def _is_plain(pump: Pump, collector: AskedCollector, said: Sequence[Any]) -> bool:
     """True if Storm survives all of `said`: acks of tuples that are open, and at last an emit that wants task ids."""
     *acks, last = said
+    if not acks and last.__class__ is not Ack:
+        return _is_right(pump, collector, last)
     ids = [each.id for each in acks if each.__class__ is Ack]
     if last.__class__ is Ack:
         ids.append(last.id)

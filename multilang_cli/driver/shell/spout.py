@@ -234,8 +234,17 @@ class ShellSpout(Script):
         What was asked may still be unanswered, or not be written at all.
         """
         self.ask(command, id_)
-        if not self._is_busy() and len(self.stdin.queue) <= WRITTEN_IN_ONE_GO and self.pump.is_free():
+        if self._is_short() and self.pump.is_free():
             self.pump.converse(limit)
+
+    def ask_for_later(self, command: str, id_: Json) -> None:
+        """As `ask`, and write it now if nothing else is to be done: then it is judged together with its answer."""
+        self.ask(command, id_)
+        if self._is_short() and self.pump.is_free():
+            self.pump.tell()
+
+    def _is_short(self) -> bool:
+        return not self._is_busy() and len(self.stdin.queue) <= WRITTEN_IN_ONE_GO
 
     def tell_outcomes(self, commands: Sequence[SpoutCommand], limit: float, until: float) -> int:
         """Tell acks and fails, as long as each is answered by its sync alone within `limit` seconds; gives how many.

@@ -210,8 +210,11 @@ class Engine:
         if self._happened:
             self._give_happened()
 
-    def _hear(self, waited: Sequence[tuple[BoltTask | SpoutTask, Ready]]) -> None:
-        """Take in what there is of each; who waits for task ids is answered at once."""
+    def _hear(self, waited: Sequence[tuple[BoltTask | SpoutTask, Ready]], *, conversing: bool = False) -> None:
+        """Take in what there is of each; who waits for task ids is answered at once.
+
+        `conversing`: it is looked for them right after this.
+        """
         self.flow.t = self.now
         for side, ready in waited:
             if ready is TO_READ and self._answers and side.hear_asked():
@@ -224,7 +227,8 @@ class Engine:
                 self._became_ready(side)
             if side.death or not side.session.running:
                 self._kill_worker_of(side)
-            self._answer()
+            if not conversing:
+                self._answer()
 
     def _say_on(self) -> None:
         """Write what there is to say to those that were heard or told something."""
@@ -244,6 +248,7 @@ class Engine:
         if self._answers:
             waited = self._asking.wait(0.0)
             if any(ready is TO_READ and side.hear_asked() for side, ready in waited):
+                self.flow.catch_up()
                 self.flow.t = self.now
 
     def _converse_with_askers(self) -> None:
@@ -259,10 +264,11 @@ class Engine:
             if not waited:
                 break
             self._heard.clear()
-            self._hear(waited)
+            self._hear(waited, conversing=True)
             if self._heard:
                 self._ask_spouts()
                 self._say_on()
+        flow.catch_up()
         for task in tuple(flow.ids_awaited):
             self._take_put_off(task)
 
@@ -430,6 +436,7 @@ class Engine:
         if not worker.up or self.phase == "end":
             return
         self.flow.t = self.now
+        self.flow.catch_up()
         for task in worker.lives:
             side = self.sides.pop(task)
             self._together.forget(side)
@@ -451,6 +458,7 @@ class Engine:
     def _stop(self, wait: float) -> None:
         """End all processes at once, whatever has happened."""
         self.flow.t = self.now
+        self.flow.catch_up()
         self._ending.end()
         for worker in self.workers.values():
             worker.dismiss()

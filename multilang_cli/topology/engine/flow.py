@@ -7,6 +7,9 @@ by event, see ``history``. All messages of the ack framework are made by ``ackin
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
+from itertools import groupby, repeat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -117,6 +120,7 @@ class Flow:
         self.watched = True
         self._emissions = 0
         self._deliveries = 0
+        self._put_off: list[tuple[int, Emit, tuple[int, ...], float]] = []
 
     # --- emits --------------------------------------------------------------------------------------------------
 
@@ -125,10 +129,36 @@ class Flow:
 
         Raises GroupingError where Storm's collector throws: of the emits from that one on, nothing is done.
         """
+        self.catch_up()
+        return self._bolt_emits(task, emits, map(partial(self._targets, task), emits), repeat(self.t))
+
+    def bolt_answer(self, task: int, emit: Emit) -> tuple[int, ...]:
+        """A bolt's task emitted, and waits for the tasks that its tuple goes to; it goes there with `catch_up`.
+
+        Raises GroupingError where Storm's collector throws.
+        """
+        targets = self._targets(task, emit)
+        self._put_off.append((task, emit, targets, self.t))
+        return targets
+
+    def catch_up(self) -> None:
+        """Send what `bolt_answer` told of, many together: before anything else is done."""
+        if not self._put_off:
+            return
+        now, put_off = self.t, self._put_off[:]
+        self._put_off.clear()
+        for task, some in groupby(put_off, itemgetter(0)):
+            _, emits, targets, times = zip(*some, strict=True)
+            self._bolt_emits(task, emits, targets, times)
+        self.t = now
+
+    def _bolt_emits(
+        self, task: int, emits: Sequence[Emit], tasks: Iterable[tuple[int, ...]], times: Iterable[float]
+    ) -> list[tuple[int, ...]]:
         known, found = self.open[task], list[tuple[int, ...]]()
         names: tuple[str, ...] | None = None
-        for emit, values in zip(emits, self._shown(emits), strict=True):
-            targets = self._targets(task, emit)
+        for emit, values, targets, t in zip(emits, self._shown(emits), tasks, times, strict=False):
+            self.t = t
             if emit.anchors != names:
                 names = emit.anchors
                 anchors = [known[each] for each in names if each in known]
@@ -143,6 +173,7 @@ class Flow:
 
         `acked_inside`: this Storm acks it before the emit returns, so nobody waits for it.
         """
+        self.catch_up()
         targets = self._targets(task, emit)
         values = self._shown((emit,))[0]
         executor = self.spouts[task]
@@ -246,12 +277,14 @@ class Flow:
 
     def tick(self, task: int, seconds: int) -> None:
         """Queue a tick tuple, which is nobody's emission."""
+        self.catch_up()
         if task in self.up:
             message = TupleMsg(SYSTEM_COMPONENT, [seconds], SYSTEM_TASK, TICK_STREAM, tuple_id(self._random))
             self._send(0, task, message, {}, False)
 
     def take(self, task: int, most: int) -> list[TupleMsg]:
         """Give a bolt's process the next tuples of its queue, at most so many: they are its own from now on."""
+        self.catch_up()
         queue, known, t = self.queues[task], self.open[task], self.t
         taken = []
         for _ in range(min(most, len(queue))):
@@ -271,6 +304,7 @@ class Flow:
 
     def settle_all(self, task: int, ids: Iterable[str], how: Literal["ack", "fail"]) -> None:
         """As `settle`, for tuples that were settled one right after the other."""
+        self.catch_up()
         t, known, tell, settled = self.t, self.open[task], self.tell, list[Delivery]()
         for id_ in ids:
             delivery = known.pop(id_, None)
@@ -291,12 +325,14 @@ class Flow:
 
     def beat(self, task: int, what: Literal["sent", "answered", "missed"]) -> None:
         """A bolt's task was sent a heartbeat, has answered one, or is given up for its silence."""
+        self.catch_up()
         self.tell(Beat(t=self.t, task=task, what=what))
 
     def logged_by(self, task: int, component: str, text: str, level: int) -> None:
         """A task logged a line."""
         ids = self.logged.take(component, text, level)
         if ids and task in self.spouts:
+            self.catch_up()
             self.tell(DeadLettered(t=self.t, task=task, ids=ids))
 
     # --- acking -------------------------------------------------------------------------------------------------
@@ -316,6 +352,7 @@ class Flow:
 
     def run_ackers(self) -> None:
         """Let the ackers work on their queues; spouts are told what comes of it."""
+        self.catch_up()
         for task in tuple(self._ackers_to_run) if self._ackers_to_run else ():
             acker = self.ackers[task]
             if not acker.held:
@@ -346,6 +383,7 @@ class Flow:
 
     def rotate(self, executor: SpoutExecutor) -> None:
         """A message timeout has passed for a spout's executor: what has waited long enough fails."""
+        self.catch_up()
         for _ in range(executor.rotations):
             for outcome in executor.pending.tick(self.t):
                 self._ended(executor.emissions.pop(outcome.root, 0), outcome)
@@ -379,6 +417,7 @@ class Flow:
 
     def drop(self, tasks: Iterable[int]) -> None:
         """Tasks are gone, and all that they had with them: queues, tuples, records, what spouts waited for."""
+        self.catch_up()
         for task in tasks:
             self.up.discard(task)
             self.dirty.discard(task)

@@ -226,10 +226,10 @@ class BoltTask(TaskSide):
         """True if a tuple is with the bolt now."""
         return id_ in self._open
 
-    def route(self, emit: Emit) -> TaskIds | None:
-        """Send a tuple where it goes; the answer, None if its worker dies of it."""
+    def route(self, emit: Emit) -> tuple[int, ...] | None:
+        """Send a tuple where it goes; the tasks, None if its worker dies of it."""
         try:
-            return TaskIds(list(self.flow.bolt_emit(self.task, (emit,))[0]))
+            return self.flow.bolt_answer(self.task, emit)
         except GroupingError as error:
             self.die(str(error))
             return None
@@ -312,8 +312,10 @@ class SpoutTask(TaskSide):
         self._asked_at = self.session.now
         if limit:
             self.shell.ask_at_once(what, id_, limit)
-        else:
+        elif self.flow.watched or self.holds_input:
             self.shell.ask(what, id_)
+        else:
+            self.shell.ask_for_later(what, id_)
         if self.shell.answered:
             self._answered()
 
