@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from itertools import count
+from itertools import compress, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
@@ -150,15 +150,14 @@ class TranscriptWriter:
             return False
         if self._redactor is not None and not self._redactor.passes(b"".join(raws)):
             return False
-        conv, lines = self._conv, list[bytes]()
-        for seq, t, raw, sent in zip(count(events.seq), events.times, raws, events.sent, strict=False):
-            name = "in" if sent else "out"
-            lines.append(_LINE % (conv, seq, t, _NAMES[name], raw))
-            self._ends[name] += len(raw) + len(TERMINATOR)
-            self._bytes[name] += len(raw) + len(TERMINATOR)
-        told = sum(events.sent)
-        self._events["in"] += told
-        self._events["out"] += len(lines) - told
+        conv, columns = self._conv, zip(count(events.seq), events.times, events.sent, raws, strict=False)
+        lines = [_LINE % (conv, seq, t, b"in" if sent else b"out", raw) for seq, t, sent, raw in columns]
+        sizes = list(map(len, raws))
+        told, told_size = sum(events.sent), sum(compress(sizes, events.sent))
+        for name, number, size in (("in", told, told_size), ("out", len(lines) - told, sum(sizes) - told_size)):
+            self._ends[name] += size + number * len(TERMINATOR)
+            self._bytes[name] += size + number * len(TERMINATOR)
+            self._events[name] += number
         self._add(b"".join(lines))
         return True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from multilang_cli.protocol.storm.reading import read_frames
 from multilang_cli.protocol.wire import encoding as wire
@@ -30,8 +30,8 @@ class AskedCollector(Protocol):
     def route(self, emit: Emit) -> tuple[int, ...] | None:
         """Take an emit; the tasks that it goes to, None if the worker dies of it."""
 
-    def acked(self, id_: str) -> None:
-        """Take an ack."""
+    def acked(self, ids: Sequence[str]) -> None:
+        """Take acks that came in a row."""
 
 
 def hear_asked(pump: Pump, collector: AskedCollector) -> bool:
@@ -45,18 +45,18 @@ def hear_asked(pump: Pump, collector: AskedCollector) -> bool:
     if not (data := pump.process.read_stdout(pump.read_size)):
         return False
     texts = plain_texts(data)
-    said = read_frames(Frames(data, pump.framer.offset, texts)) if texts else ()
+    said: Sequence[Any] = read_frames(Frames(data, pump.framer.offset, texts)) if texts else ()
     if not (texts and _is_plain(pump, collector, said)):
         pump.hear_bytes(data)
         return True
     log, now, tasks = pump.events, pump.now, None
     log.put_off(said, texts, now, (pump.stdin.written, pump.framer.offset), False)
     pump.framer.offset += len(data)
-    for message in said:
-        if message.__class__ is Ack:
-            collector.acked(message.id)
-        else:
-            tasks = collector.route(cast("Emit", message))
+    emit = said[-1] if said[-1].__class__ is Emit else None
+    if len(said) > 1 or emit is None:
+        collector.acked([each.id for each in said if each is not emit])
+    if emit is not None:
+        tasks = collector.route(emit)
     if tasks is not None:
         answer, texts, raw = _answer(tasks)
         log.put_off(answer, texts, now, (pump.stdin.written, pump.framer.offset), True)

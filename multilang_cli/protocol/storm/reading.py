@@ -100,8 +100,8 @@ def read_frames(frames: Sequence[Frame]) -> Sequence[FromComponent | Malformed]:
     """The messages in frames after the first, as `read_frame` reads each; those of a run together, twice as fast."""
     if not isinstance(frames, Frames):
         return list(map(read_frame, frames))
-    if len(frames.texts) == 1 and (sync := SYNCS.get(frames.data)) is not None:
-        return (sync,)
+    if len(frames.texts) == 1:
+        return (SYNCS.get(frames.data) or _read(frames.texts[0], frames.data),)
     together = _read_together(b"\n".join(frames.texts)) if len(frames.data) <= LARGEST_DECODED else None
     # On one line there may be two messages, but none goes on on the next.
     if together is not None and len(together) == len(frames.texts):

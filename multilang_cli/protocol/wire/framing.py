@@ -85,6 +85,8 @@ def plain_texts(data: bytes) -> list[bytes]:
     """The frames in `data`, each without its terminator, if they are a `plain_run`; none else."""
     if not data.startswith(b"{") or not data.endswith(b"}" + TERMINATOR) or b"\r" in data:
         return []
+    if data.find(b"\n") == len(data) - len(TERMINATOR):
+        return [data[: -len(TERMINATOR)]]
     texts = texts_of(data)
     # Looking for a byte in what is joined again is several times faster than counting it in all.
     return [] if data.count(_JOINT) + 1 != len(texts) or b"\n" in b"".join(texts) else texts

@@ -352,7 +352,7 @@ class Engine:
     def _tell_outcomes(self, executor: SpoutExecutor, until: float) -> None:
         """Tell acks and fails one after the other, where nobody may act on one of them, and the spout is quick."""
         flow = self.flow
-        while not flow.watched and flow.t <= until and (commands := executor.next_outcomes()):
+        while not (flow.watched or flow.ids_awaited) and flow.t <= until and (commands := executor.next_outcomes()):
             side = self.sides[commands[0].task]
             assert isinstance(side, SpoutTask)  # noqa: S101 (executors of spouts have spouts)
             if not self._is_waited_for(executor, side):

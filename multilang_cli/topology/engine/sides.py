@@ -234,9 +234,9 @@ class BoltTask(TaskSide):
             self.die(str(error))
             return None
 
-    def acked(self, id_: str) -> None:
-        """Take an ack."""
-        self.flow.settle(self.task, id_, "ack")
+    def acked(self, ids: Sequence[str]) -> None:
+        """Take acks that came in a row."""
+        self.flow.settle_all(self.task, ids, "ack")
 
     def _ack(self, message: Ack, _: int) -> None:
         self._went_on()
