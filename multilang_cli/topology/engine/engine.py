@@ -44,6 +44,8 @@ GATHERING = 0.003
 """Seconds after which a round of such commands ends: the bolts wait meanwhile."""
 ANSWERED_AT_ONCE = 0.0003
 """Seconds within which an answer comes at once."""
+CONVERSING = 0.008
+"""Seconds for which bolts that wait for task ids are preferred to all others, while they go on."""
 SAYS_MORE = 0.001
 """Seconds within which a bolt that was given task ids says more, while others wait."""
 END_WAIT = 2.0
@@ -257,7 +259,7 @@ class Engine:
         Meanwhile tuples for all others gather, and what those say: they are woken, and looked at, once for many.
         """
         flow = self.flow
-        until = flow.t + GATHERING
+        until = flow.t + CONVERSING
         self._know_who_asks()
         while flow.t <= until and not self._soon and any(map(flow.open.__getitem__, flow.ids_awaited)):
             waited = self._asking.wait(SAYS_MORE)
