@@ -1,7 +1,7 @@
 """A bolt that waits for the task ids of each emit; what conf `wrong` says it does wrong from the third tuple on.
 
 ack-first: it emits behind its ack; no-values: it emits a tuple of none; ack-again: it acks a second time, behind the
-ids of another emit.
+ids of another emit. unasked, which is right: it wants no ids any more, and writes an emit and the ack together.
 """
 
 from multilang_cli.component.bolt import Bolt, Tuple
@@ -18,6 +18,11 @@ class AskingSplit(Bolt):
     def process(self, tup: Tuple) -> None:
         self.seen += 1
         wrong = self.wrong if self.seen > RIGHT else ""
+        if wrong == "unasked":
+            emit = {"command": "emit", "anchors": [tup.id], "tuple": ["word"], "need_task_ids": False}
+            self._write(emit, more=True)
+            self.ack(tup)
+            return
         if wrong == "ack-first":
             self.ack(tup)
         self.emit([] if wrong == "no-values" else ["word"], anchors=[tup], need_task_ids=True)

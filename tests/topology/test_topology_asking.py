@@ -38,6 +38,16 @@ def test_all_that_a_bolt_says_and_is_answered_is_judged_and_written_in_its_order
     assert all(said[at + 1] is TaskIds for at, kind in enumerate(said) if kind is Emit)
 
 
+def test_an_emit_that_asks_for_nothing_goes_where_it_goes_though_its_ack_comes_with_it(tmp_path: Path) -> None:
+    topology = split_count(sentences=SENTENCES * TIMES, wrong="unasked")
+    split = component("split", "bolt", "asking_split.py", default=("word",))
+    topology = msgspec.structs.replace(topology, components={**topology.components, "split": split})
+    ran = run(topology, tmp_path)
+    assert ran.result.verdict == "conformant"
+    assert len([each for each in ran.of(Emitted) if each.task == 4]) == len(SENTENCES) * TIMES
+    ran.check_xor()
+
+
 @pytest.mark.parametrize(
     ("wrong", "rule", "emits"),
     [("ack-first", "anchor-settled", 2), ("no-values", "arity", 2), ("ack-again", "ack-twice", 4)],

@@ -75,14 +75,16 @@ def _answer(tasks: tuple[int, ...]) -> tuple[tuple[TaskIds], list[bytes], bytes]
 def _is_plain(pump: Pump, collector: AskedCollector, said: Sequence[Any]) -> bool:
     """True if Storm survives all of `said`: acks of tuples that are open, and at last an emit that wants task ids."""
     *acks, last = said
-    if not acks and last.__class__ is not Ack:
-        return _is_right(pump, collector, last)
-    ids = [each.id for each in acks if each.__class__ is Ack]
     if last.__class__ is Ack:
-        ids.append(last.id)
-    elif not _is_right(pump, collector, last) or not set(ids).isdisjoint(last.anchors):
+        acks.append(last)
+    elif not _is_right(pump, collector, last):
         return False
-    return len(acks) <= len(ids) == len(set(ids)) and all(map(collector.has, ids))
+    if not acks:
+        return True
+    ids = [each.id for each in acks if each.__class__ is Ack]
+    if last.__class__ is Emit and not set(ids).isdisjoint(last.anchors):
+        return False
+    return len(acks) == len(ids) == len(set(ids)) and all(map(collector.has, ids))
 
 
 def _is_right(pump: Pump, collector: AskedCollector, emit: Any) -> bool:
