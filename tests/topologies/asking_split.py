@@ -2,6 +2,7 @@
 
 ack-first: it emits behind its ack; no-values: it emits a tuple of none; ack-again: it acks a second time, behind the
 ids of another emit. unasked, which is right: it wants no ids any more, and writes an emit and the ack together.
+two-at-once, which is right: it writes two emits together, and waits for the ids of both.
 """
 
 from multilang_cli.component.bolt import Bolt, Tuple
@@ -21,6 +22,14 @@ class AskingSplit(Bolt):
         if wrong == "unasked":
             emit = {"command": "emit", "anchors": [tup.id], "tuple": ["word"], "need_task_ids": False}
             self._write(emit, more=True)
+            self.ack(tup)
+            return
+        if wrong == "two-at-once":
+            emit = {"command": "emit", "anchors": [tup.id], "tuple": ["word"]}
+            self._write(emit, more=True)
+            self._write(emit)
+            self._await_task_ids()
+            self._await_task_ids()
             self.ack(tup)
             return
         if wrong == "ack-first":

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from multilang_cli.protocol.words.messages import Ack, Emit, TaskIds, TupleMsg
+from multilang_cli.topology.engine.sides import BoltTask
 from multilang_cli.topology.history import Died, Emitted, Lost
 from multilang_cli.transcript.read import read
 from tests.topologies.runs import SENTENCES, component, run, split_count
@@ -38,13 +39,26 @@ def test_all_that_a_bolt_says_and_is_answered_is_judged_and_written_in_its_order
     assert all(said[at + 1] is TaskIds for at, kind in enumerate(said) if kind is Emit)
 
 
-def test_an_emit_that_asks_for_nothing_goes_where_it_goes_though_its_ack_comes_with_it(tmp_path: Path) -> None:
-    topology = split_count(sentences=SENTENCES * TIMES, wrong="unasked")
+@pytest.mark.parametrize(("way", "emits"), [("unasked", 1), ("two-at-once", 2)])
+def test_a_bolt_may_change_its_way(tmp_path: Path, way: str, emits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it is to be told is written at once: nobody else may say anything that it would be written with."""
+    left: list[int] = []
+    hear_asked = BoltTask.hear_asked
+
+    def heard(side: BoltTask) -> bool:
+        done = hear_asked(side)
+        left.append(side.session.pump.stdin.unwritten if done else 0)
+        return done
+
+    monkeypatch.setattr(BoltTask, "hear_asked", heard)
+    topology = split_count(sentences=SENTENCES * TIMES, wrong=way)
     split = component("split", "bolt", "asking_split.py", default=("word",))
     topology = msgspec.structs.replace(topology, components={**topology.components, "split": split})
     ran = run(topology, tmp_path)
     assert ran.result.verdict == "conformant"
-    assert len([each for each in ran.of(Emitted) if each.task == 4]) == len(SENTENCES) * TIMES
+    assert set(left) == {0}
+    alone = 2 if emits > 1 else 0
+    assert len([each for each in ran.of(Emitted) if each.task == 4]) == emits * len(SENTENCES) * TIMES - alone
     ran.check_xor()
 
 

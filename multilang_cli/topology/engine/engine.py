@@ -219,7 +219,7 @@ class Engine:
         """
         self.flow.t = self.now
         for side, ready in waited:
-            if ready is TO_READ and self._answers and side.hear_asked():
+            if ready is TO_READ and self._answers and self._hear_asked(side):
                 continue
             self._heard.add(side)
             side.session.pump.hear(ready)
@@ -249,9 +249,23 @@ class Engine:
         """Answer those that wait for task ids, in the midst of a round: meanwhile they can work."""
         if self._answers:
             waited = self._asking.wait(0.0)
-            if any(ready is TO_READ and side.hear_asked() for side, ready in waited):
+            if any(ready is TO_READ and self._hear_asked(side) for side, ready in waited):
                 self.flow.catch_up()
                 self.flow.t = self.now
+
+    def _hear_asked(self, side: BoltTask | SpoutTask) -> bool:
+        """Answer a bolt that waits for task ids; False if it does not, and nothing was done."""
+        if not side.hear_asked():
+            return False
+        self._follow_up(side)
+        return True
+
+    def _follow_up(self, side: BoltTask | SpoutTask) -> None:
+        """Do what follows where it was not heard in its turn: it may be blocked now, or its worker have to die."""
+        if side.blocked is not side.watched:
+            self.watch(side)
+        if side.death:
+            self._kill_worker_of(side)
 
     def _converse_with_askers(self) -> None:
         """Go on for a while with those alone that wait for an answer of ours again and again, task ids or a command.
@@ -277,10 +291,7 @@ class Engine:
     def _take_put_off(self, task: int) -> None:
         if (side := self.sides.get(task)) is not None:
             side.session.pump.events.take_put_off()
-            if side.blocked is not side.watched:
-                self.watch(side)
-            if side.death:
-                self._kill_worker_of(side)
+            self._follow_up(side)
 
     def _know_who_asks(self) -> None:
         asking = self.flow.ids_awaited | self.flow.spouts.keys()
