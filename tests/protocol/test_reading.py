@@ -149,6 +149,7 @@ SAY_MORE = {
     "a key twice": [emit(WANTS), emit(',"tuple":["b"]')],
     "another key": [emit(WANTS), ACK.replace("}", ',"x":true}')],
     "another default": [emit(WANTS), emit(f'{WANTS},"stream":"default"')],
+    "two on a line": [emit(WANTS), ACK + ACK],
     "a value": [emit(WANTS, '["a:b"]'), emit(values='[{"need_task_ids":true}]')],
 }
 

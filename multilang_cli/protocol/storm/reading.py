@@ -129,6 +129,8 @@ def _read_together(lines: bytes) -> Sequence[FromComponent | Malformed] | None:
         return None
     if not _has_keys(lines, keys):
         texts = lines.split(b"\n")
+        if len(texts) != len(messages):
+            return None
         if not (
             _say_what_goes_without(lines, texts, messages, keys) or all(map(_has_keys_or_defaults, texts, messages))
         ):
