@@ -178,6 +178,16 @@ def test_a_batch_that_is_right_makes_no_events(monkeypatch: pytest.MonkeyPatch) 
     assert (judge.state.open, judge.state.task_ids, judge.state.last_seq) == ({}, 0, 1 + len(right))
 
 
+@pytest.mark.parametrize("pick", [0, 6], ids=["tuple", "task ids"])
+def test_a_batch_of_storms_shows_that_it_goes_on_after_a_gap(pick: int) -> None:
+    together, alone = (Conversation(example_profile("bolt"), load_rulebook()) for _ in range(2))
+    [batch] = batches([pick])
+    for event in (*events_of(BEGIN), Event(2, 1.0, "control", Gap("ring"))):
+        assert together.feed(event) == alone.feed(event) == []
+    assert together.feed_all(batch) == alone.feed(batch[0]) == []
+    assert together.snapshot() == alone.snapshot()
+
+
 @given(kinds, conversations)
 def test_an_outlook_freezes_at_the_first_fatal_finding(kind: Kind, picks: list[int]) -> None:
     conversation = Conversation(example_profile(kind), load_rulebook())

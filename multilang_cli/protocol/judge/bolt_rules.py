@@ -209,7 +209,7 @@ def pass_right(judge: RuleContext, batch: Batch) -> int:
     is asked here too, or the message is not passed.
     """
     state = judge.state
-    if state.heartbeats:
+    if state.heartbeats or state.may_be_dismissed:
         return 0
     if batch.channel == "in":
         return _pass_sent(judge, batch)
