@@ -264,6 +264,7 @@ _TUPLE = '{"comp":"a","tuple":["b",%s],"task":2,"stream":"default","id":"1"}'
         ('[1,{"a":2}]', True),
         (f"[{2**53}]", False),
         (f'{{"a":{2**53}}}', False),
+        (f"\t{2**53}", False),
     ],
 )
 @pytest.mark.parametrize("more", [b"[4]", b'{"command":"next"}', b'{"comp":"a","tuple":[],"task":1,"stream":"s"}'])

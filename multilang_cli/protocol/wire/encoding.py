@@ -45,7 +45,7 @@ EXCERPT = 200
 _SLASH, _BACKSLASH, _DELETE = b"/\\\x7f"
 _ESCAPED = re.compile("[\x7f-\x9f\u2000-\u20ff]")
 _HALF = re.compile("[\ud800-\udfff]")
-_SHAPES = bytes(ord("0") if char in b"-0123456789" else 32 if char in b"[,: " else 120 for char in range(256))
+_SHAPES = bytes(ord("0") if char in b"-0123456789" else 32 if char in b"[,: \t\r\n" else 120 for char in range(256))
 _INEXACT = b" " + b"0" * 16
 """What an integer that a double may not hold looks like after translation by `_SHAPES`."""
 _LOWER_HEX = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(00[01][0-9a-f])")
