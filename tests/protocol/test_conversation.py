@@ -52,7 +52,7 @@ from multilang_cli.protocol.words.messages import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.words.verdicts import Finding, Kind
+    from multilang_cli.protocol.words.verdicts import Finding, Kind, StormVersion
 
 IDS = ["1", "2", "3"]
 SAID: list[tuple[str, Message | Fact]] = [
@@ -312,6 +312,7 @@ FOURTH: tuple[str, Message | Fact] = ("in", TupleMsg("src", ["a", 1], 2, "defaul
 BEAT = SAID[3]
 ACKED = [SAID[n] for n in range(4, 7)]
 SYNC: tuple[str, Message | Fact] = ("out", Sync())
+GARBLED: tuple[str, Message | Fact] = ("in", wire.decode(b'{"stream":"__heartbeat","task":-1}'))
 SYNCED = [each for ack in ACKED for each in (ack, SYNC)]
 
 
@@ -331,10 +332,19 @@ SYNCED = [each for ack in ACKED for each in (ack, SYNC)]
         ([*FED, *ACKED, SYNC, SYNC, SYNC], 0),
         ([*FED, *SYNCED[:4], FOURTH, ("out", Ack("4")), SYNC], 1),
         ([*FED, *SYNCED[:4], ("control", Gap("ring")), FOURTH, ("out", Ack("4")), SYNC], 0),
+        ([GARBLED, *FED, *SYNCED], 0),
     ],
 )
 def test_a_bolt_that_syncs_behind_what_it_settles_is_noted_once(said: Any, told: int) -> None:
     assert [each.rule for each in judge("bolt", said)].count("sync-unasked") == told
+
+
+@pytest.mark.parametrize("version", load_rulebook().versions, ids=lambda version: version.id)
+def test_a_bolt_may_sync_where_storm_sends_no_heartbeats(version: StormVersion) -> None:
+    profile = msgspec.structs.replace(example_profile("bolt"), storm=version.id)
+    conversation = Conversation(profile, load_rulebook())
+    found = [each.rule for event in events_of([*BEGIN, *FED, *SYNCED]) for each in conversation.feed(event)]
+    assert found == ["sync-unasked"] * version.heartbeats
 
 
 @pytest.mark.parametrize("kind", ["bolt", "spout"])

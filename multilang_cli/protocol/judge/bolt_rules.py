@@ -186,6 +186,9 @@ def _sync(judge: RuleContext, event: Event, _: Sync) -> None:
     if state.heartbeats:
         state.heartbeats.pop(0)
     elif state.unasked < LEAST_UNASKED and (settle := state.settled.latest()) > state.unasked_after:
+        # A message that cannot be read may have been a heartbeat; before 0.9.3 there are none.
+        if state.garbled >= 0 or not judge.version.heartbeats:
+            return
         state.unasked += 1
         state.unasked_after = settle
         if state.unasked == LEAST_UNASKED:
