@@ -1,12 +1,13 @@
 """Files and folders that only who made them may read: recordings hold what went through a topology.
 
-`whole_file`: of one that is not done, a SIGKILL at any moment leaves nothing.
+`whole_file`: of one that is not done, a SIGKILL leaves nothing, but for the moment in which it takes its place.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,13 @@ USUAL_FILE = 0o666
 OURS = ".mlcheck"
 """The folder that all of ours stands in, where no other is named: the names below it tell of a topology too."""
 
-_UNKNOWN = frozenset({errno.EOPNOTSUPP, errno.EISDIR})
+_UNKNOWN = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOSYS})
 """Errors of a system that knows no files without a name."""
 _OPENED = "/proc/self/fd"
+_OWN_NAME = 60
+"""Characters of a name that stand in that of the file beside it: with all of them it might be too long."""
+_COPIED = 1 << 20
+"""Bytes that are copied in one go."""
 
 
 def make_private(folder: Path) -> None:
@@ -58,14 +63,13 @@ def whole_file(path: Path, mode: str = "wb", *, permissions: int = OWN_FILE, **o
 
     Until then it has no name; where the system knows no such files it stands beside `path`, and goes with the block.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    beside = path.with_name(f".{path.name[-_OWN_NAME:]}.{os.getpid()}.tmp")
     number, nameless = _made(beside, permissions)
     try:
         with os.fdopen(number, mode, **options) as file:
             yield file
             file.flush()
             if nameless:
-                beside.unlink(missing_ok=True)
                 _name(number, beside)
         beside.replace(path)
     except BaseException:
@@ -81,14 +85,26 @@ def _made(beside: Path, permissions: int) -> tuple[int, bool]:
         except OSError as error:
             if error.errno not in _UNKNOWN:
                 raise
-    beside.unlink(missing_ok=True)
-    return os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, permissions), False
+    return _named(beside, permissions), False
+
+
+def _named(path: Path, permissions: int) -> int:
+    path.unlink(missing_ok=True)
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, permissions)
 
 
 def _name(number: int, path: Path) -> None:
-    """Give a file its name. Only with a folder's number the link in /proc is followed."""
+    """Give a file its name, or all that is in it to one that has it, where none may be named so (AppArmor, FUSE)."""
+    path.unlink(missing_ok=True)
+    # Only with a folder's number the link in /proc is followed.
     folder = os.open(_OPENED, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.link(str(number), path, src_dir_fd=folder)
+    except OSError:
+        with os.fdopen(_named(path, OWN_FILE), "wb") as file:
+            os.lseek(number, 0, os.SEEK_SET)
+            while part := os.read(number, _COPIED):
+                file.write(part)
+            os.fchmod(file.fileno(), stat.S_IMODE(os.fstat(number).st_mode))
     finally:
         os.close(folder)

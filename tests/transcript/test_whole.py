@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.transcript.private import whole_file
+from multilang_cli.transcript.private import USUAL_FILE, whole_file
 from tests.command import ROOT
 
 if TYPE_CHECKING:
@@ -29,17 +29,25 @@ with whole_file(Path(sys.argv[1])) as file:
 """
 
 
-@pytest.fixture(params=["nameless", "beside"])
+SYSTEMS = {"nameless": 0, "unknown": errno.EOPNOTSUPP, "refused": errno.EINVAL, "unlinked": errno.EPERM}
+
+
+@pytest.fixture(params=SYSTEMS)
 def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system that knows files without a name, and one that says that it does not."""
-    real = os.open
+    """A system that knows files without a name, two that say in their ways that they do not, one that names none."""
+    error, real = SYSTEMS[request.param], os.open
 
     def unknown(path: str, flags: int, *more: int) -> int:
         if flags & os.O_TMPFILE == os.O_TMPFILE:
-            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+            raise OSError(error, os.strerror(error))
         return real(path, flags, *more)
 
-    if request.param == "beside":
+    def unlinked(*_: object, **__: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    if request.param == "unlinked":
+        monkeypatch.setattr(os, "link", unlinked)
+    elif error:
         monkeypatch.setattr(os, "open", unknown)
 
 
@@ -61,6 +69,29 @@ def test_what_is_there_is_replaced_when_all_is_written(tmp_path: Path) -> None:
         assert path.read_text() == "before"
     assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"o.json": "after"}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.usefixtures("system")
+def test_modes_that_were_chosen_are_kept(tmp_path: Path) -> None:
+    umask = os.umask(0o077)
+    try:
+        with whole_file(tmp_path / "run") as file:
+            file.write(b"#!/bin/sh")
+            os.fchmod(file.fileno(), 0o755)
+        with whole_file(tmp_path / "o.json", permissions=USUAL_FILE):
+            pass
+    finally:
+        os.umask(umask)
+    modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
+    assert modes == {"run": 0o755, "o.json": 0o600}
+
+
+@pytest.mark.usefixtures("system")
+@pytest.mark.parametrize("name", ["x" * 250 + ".json", "\N{GRINNING FACE}" * 63], ids=["ascii", "beyond"])
+def test_a_name_may_be_as_long_as_the_system_takes(name: str, tmp_path: Path) -> None:
+    with whole_file(tmp_path / name) as file:
+        file.write(b"all of it")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {name: b"all of it"}
 
 
 @pytest.mark.usefixtures("system")
