@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
 
 _TUPLE = '> {"comp":"a","tuple":["é at 100 % %s %d of us"],"task":2,"stream":"default","id":"1"}'
+_BEAT = '> {"comp":null,"tuple":[],"task":-1,"stream":"__heartbeat","id":"9"}'
 _EMIT = '< {"command":"emit","anchors":["1"],"tuple":["%s"]}'
 TALKS = {
     "task ids that nobody waits for": ["> [4]", _TUPLE, _EMIT % "", "> [4]", "> [4]", _EMIT % ""],
     "a format that C has printed": [_TUPLE, _EMIT % "é at 100 %s -15 of us"],
     "a format that Go has printed": [_TUPLE, _EMIT % "at 100 %!d(MISSING) of us"],
+    "a clock that goes back": [_BEAT, _TUPLE, "@ 99", _EMIT % "", "@ 1", _EMIT % ""],
     "text that was escaped": [_TUPLE, _EMIT % r"\u00c3\u00a9", _EMIT % r"\u00e9 of 100 % \n", _EMIT % "?"],
 }
 RULES = {name: rule for name, rule in load_rulebook().rules.items() if rule.kind != "spout"}

@@ -274,7 +274,7 @@ def pass_span(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
     """
     state = judge.state
     # A silence that may be too long before this span is over is looked for event by event.
-    slow = state.heartbeats and span.times[-1] - state.heartbeats[0].t + TIMER > judge.timeout
+    slow = state.heartbeats and max(span.times) - state.heartbeats[0].t + TIMER > judge.timeout
     if slow or state.later or state.may_be_dismissed or judge.profile.samples is not None:
         return begin
     passed = _right_until(judge, span, begin)
