@@ -33,6 +33,8 @@ MOST_OF_A_LINE = 400
 
 _AFTERWARDS = "\nDuring handling of the above exception"
 """How Python goes on where an exception led to another."""
+_ASKED = re.compile(r"^(?:asyncio\.exceptions\.CancelledError|KeyboardInterrupt)\b", re.MULTILINE)
+"""Python's answer to the signal, in a coroutine or else: what stands before it was being handled."""
 _HANDLING = "During handling of the above exception, another exception occurred:"
 _UNREAD = re.compile(r"(?:SyntaxError|IndentationError|TabError)\b")
 """Exceptions of a file that was not run: the frame named last is that file's."""
@@ -120,7 +122,9 @@ class Tracebacks:
 
     def standing_in(self, answer: str, roots: Sequence[str], language: str) -> Place | None:
         """The place where it stood, by what it wrote at that signal: what came of it afterwards is left out."""
-        death = self.death_in(answer.partition(_AFTERWARDS)[0], roots, language)
+        asked = _ASKED.search(answer)
+        end = answer.find(_AFTERWARDS, asked.end() if asked else 0)
+        death = self.death_in(answer[: end if end >= 0 else None], roots, language)
         return death.place if death else None
 
     def misread_in(self, text: str) -> bool:

@@ -130,6 +130,31 @@ KeyboardInterrupt
 """,
         12,
     ),
+    "a handler of Python": (
+        "python",
+        """Traceback (most recent call last):
+  File "/srv/bolt.py", line 61, in fetch
+    with urllib.request.urlopen(url, timeout=3) as answer:
+urllib.error.URLError: <urlopen error [Errno 111] Connection refused>
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/bolt.py", line 90, in process
+    return self.fetch(url)
+  File "/srv/bolt.py", line 71, in fetch
+    time.sleep(delay)
+KeyboardInterrupt
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/bolt.py", line 99, in close
+    self.lock.acquire()
+KeyboardInterrupt
+""",
+        71,
+    ),
     "a queue of Ruby": (
         "ruby",
         "/srv/bolt.rb:8:in `pop': Interrupt\n\tfrom /srv/bolt.rb:8:in `lookup'\n\tfrom /srv/bolt.rb:13:in `<main>'\n",
