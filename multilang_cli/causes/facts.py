@@ -237,7 +237,8 @@ def facts_of(
         seen.take(event)
         if event.seq in at_fault and event.channel == "out":
             wrote[event.seq] = event.raw[:MOST_LATE].decode("utf-8", "backslashreplace")
-            lengths[event.seq] = len(event.raw.removesuffix(END_LINE))
+            size = known.sizes.get(event.seq)
+            lengths[event.seq] = len(event.raw.removesuffix(END_LINE)) if size is None else size - len(END_LINE)
     stderr, late_stderr = map(bounded, _parted(known.stderr, seen.late_stderr))
     pending = tuple(seen.unanswered.pending.values())
     texts = (wrote[finding.seq] for finding in findings if finding.rule == _TEXT and finding.seq in wrote)

@@ -95,6 +95,16 @@ def test_its_rules_are_known_and_its_name_is_no_rule(cause: KnownCause) -> None:
     assert cause.id not in rules
 
 
+def test_the_length_of_a_message_of_which_the_beginning_is_kept() -> None:
+    events = notation.parse(CAUSES["buffer-too-small"].example.talk)
+    judge = judge_of(loader.example_profile("bolt"), loader.load_rulebook())
+    findings = [finding for event in events for finding in judge.feed(event)]
+    cut = msgspec.structs.replace(events[-1], raw=events[-1].raw[:30])
+    known = Known(sizes={cut.seq: len(events[-1].raw)})
+    facts = facts_of([*events[:-1], cut], findings, Source(kind="bolt"), loader.load_tracebacks(), known)
+    assert facts.lengths == {cut.seq: 63}
+
+
 def told_of(example: Example) -> tuple[Facts, tuple[Cause, ...]]:
     """The facts of an example, and the causes named of it."""
     facts = facts_in(
