@@ -115,6 +115,15 @@ def fail(problem: str, at: Any) -> NoReturn:
     raise yaml.MarkedYAMLError(problem=problem, problem_mark=at.start_mark)
 
 
+def _refuse_twice(node: yaml.MappingNode) -> None:
+    """Raise yaml.MarkedYAMLError for a key that stands twice: the first would be lost without a word."""
+    keys: set[str] = set()
+    for key, _ in node.value:
+        if isinstance(key, yaml.ScalarNode) and key.value in keys:
+            fail(f"the key {key.value[:60]!r} stands here twice", key)
+        keys.add(key.value if isinstance(key, yaml.ScalarNode) else "")
+
+
 class PlainLoader(_Parser):
     """Safe YAML that says what JSON can say, and where it does not."""
 
@@ -122,6 +131,7 @@ class PlainLoader(_Parser):
         """A dict; a key that YAML takes for a number or a date is the string that it is written as."""
         if not isinstance(node, yaml.MappingNode):
             fail("expected a mapping", node)
+        _refuse_twice(node)
         self.flatten_mapping(node)
         found: dict[str, Any] = {}
         for key, value in node.value:

@@ -301,6 +301,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "clean": lambda facts: not facts.findings,
     "settled_last": lambda facts: facts.seen.unanswered.answered == "tuple",
     "mislays": lambda facts: facts.seen.mislaid.any,
+    "for_an_equal": lambda facts: facts.seen.mislaid.for_an_equal,
     "stops": lambda facts: facts.seen.mislaid.stops,
     "loses_each": lambda facts: facts.seen.mislaid.each > 0,
     "leaves_most": lambda facts: facts.seen.mislaid.leaves_most,

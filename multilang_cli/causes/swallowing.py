@@ -263,7 +263,8 @@ class DroppingReader:
 class Mislaid:
     """Tuples that stay open while others are settled, of which it tells more than a choice by their values would.
 
-    The only emit of a tuple that comes behind its ack is late, and no other's.
+    The only emit of a tuple that comes behind its ack is late, and no other's. `for_an_equal`: it anchored to one that
+    was settled, and settled another with the same values at once.
     """
 
     def __init__(self) -> None:
@@ -273,6 +274,8 @@ class Mislaid:
         self._settled: set[int] = set()
         self._emitted: set[str] = set()
         self._anchored: set[str] = set()
+        self._closed: Sequence[str] = ()
+        self.for_an_equal = False
 
     def sent(self, message: TupleMsg) -> None:
         """Take a tuple."""
@@ -283,6 +286,10 @@ class Mislaid:
     def settled(self, id_: str) -> None:
         """Take an ack or fail."""
         self._named([id_])
+        if id_ in self._open:
+            equal = [each for each in self._closed if self._values[each] == self._values[id_]]
+            self.for_an_equal = self.for_an_equal or bool(equal)
+        self._closed = ()
         self._emitted.discard(id_)
         if id_ in self._open:
             del self._open[id_]
@@ -291,6 +298,7 @@ class Mislaid:
     def anchored(self, ids: Sequence[str]) -> None:
         """Take the anchors of an emit."""
         followed = self._values.keys() & {*ids}
+        self._closed = () if followed & self._open.keys() else tuple(followed)
         if self._anchored.issuperset(followed):
             self._named(ids)
         else:

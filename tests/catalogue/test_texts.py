@@ -32,6 +32,7 @@ REFUSED = [
     ("yaml", "".join(" " * i + "-\n" for i in range(300)), "f:201: no YAML: nested too deep: more than 200 levels"),
     ("yaml", '{"a":' * 300 + "1" + "}" * 300, "f:1: no YAML: nested too deep: more than 200 levels"),
     ("yaml", ALIASES, "f:6: no YAML: more than 500,000 values, aliases written out"),
+    ("yaml", "b:\n  a: 1\n  c: 2\n  'a': 3", "f:4: no YAML: the key 'a' stands here twice"),
     ("yaml", "a: &a [*a]", "f:1: no YAML: an alias stands in what it names"),
     ("yaml", "a: " + "9" * 5001, "f:1: no YAML: a number may have 1000 characters"),
     ("yaml", "a: 1\nb: " + ":".join(["59"] * 3000), "f:2: no YAML: a number may have 1000 characters"),
