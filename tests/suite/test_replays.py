@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from multilang_cli.causes.model import Place
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.subject.options import Component
@@ -39,6 +41,25 @@ def after(*later: dict[str, object], command: str = "fail") -> tuple[str, ...]:
     seen = Replays()
     ReplayWatch(seen).take(notation.parse("\n".join(lines)))
     return tuple(each.text for each in seen.observations(SPOUT))
+
+
+@pytest.mark.parametrize(
+    ("source", "settled", "told"),
+    [
+        ("MAX_INFLIGHT = 6", 6, True),
+        ("if (pending.size >= 6) return;", 6, True),
+        ("MAX_INFLIGHT = 6", 5, False),
+        ("MAX_INFLIGHT = 60", 6, False),
+        ("READINGS = 6", 6, False),
+    ],
+)
+def test_a_spout_that_stops_at_what_may_be_under_way_is_told(source: str, settled: int, told: bool) -> None:
+    emits = [f'> {{"command":"next"}}\n< {{"command":"emit","id":"{n}","tuple":[{n}]}}' for n in range(6)]
+    acks = [f'> {{"command":"ack","id":"{n}"}}' for n in range(settled)]
+    seen = Replays()
+    ReplayWatch(seen).take(notation.parse("\n".join([*emits, *acks, *['> {"command":"next"}'] * IN_VAIN])))
+    found = seen.observations(SPOUT, lambda like: Place("s.py", 3) if re.search(like, source) else None)
+    assert [each.id for each in found] == ["stops-at-its-limit"] * told
 
 
 def test_a_spout_that_emits_none_again_is_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from multilang_cli.reports.model import ComponentReport, CoverageReport, RunResu
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, RunOptions, redactor_of
 from multilang_cli.subject.samples import declared_values, has_samples, named, sources_of, unfed
+from multilang_cli.subject.source.sources import source_of, suspect_in
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import Case, load_cases
 from multilang_cli.suite.cases.selection import SelectionError, select
@@ -208,9 +210,11 @@ def _result(run: Run) -> RunResult:
         emits=() if run.subject.component.testee else tuple(learned.settling.emits.values()),
         untested=(Untested(reason=run.why_remaining, ids=tuple(c.id for c in remaining)),) if remaining else (),
     )
+    subject = run.subject
+    source = source_of(subject.launch.argv, subject.cwd, subject.profile.kind)
     # What may be lost in production comes before how it was run.
     return result.observing(
-        *learned.replays.observations(run.subject.component),
+        *learned.replays.observations(subject.component, partial(suspect_in, source)),
         *learned.settling.observations(run.subject.component),
         *learned.idle.observations,
     )

@@ -14,12 +14,15 @@ from multilang_cli.protocol.words.shortening import ends, head, shown
 from multilang_cli.reports.model import Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from multilang_cli.causes.model import Place
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Json
     from multilang_cli.reports.model import SubjectResult
     from multilang_cli.subject.options import Component
+
+    LineLike = Callable[[str], Place | None]
 
 CALLS = 5
 """Calls of next behind a fail in which a spout could have emitted the tuple again."""
@@ -27,6 +30,9 @@ FAILED_FOR_GOOD = 3
 """Tuples that failed for good, in a run, from which on it is told."""
 IN_VAIN, MUCH_LONGER = 20, 4
 """Calls of next that bring nothing, and how many of its longest pauses they last, where a spout has stopped."""
+LEAST_LIMIT = 5
+"""Tuples from which on a number in the source is taken for how many may be under way."""
+_LIMIT = r"(?i)(?:pend|flight|outstanding|unacked|uncommitted|unconfirmed|window|credit)\w*\b[^\n\d]{{1,40}}{most}\b"
 MOST_WORDS = 120
 """Characters of a log that a note shows."""
 NO_IDS = "never-an-id"
@@ -55,6 +61,12 @@ STOPPED = Observation(
     "stops-behind-fails",
     "it emitted nothing more once {failed} of its tuples had failed, and went on where they were acked: does what "
     "failed still count among those under way, or does it wait before it sends that again?",
+)
+FULL = Observation(
+    "stops-at-its-limit",
+    "it emitted {most} tuples and nothing more although all were settled, as many as may be under way by line {line} "
+    "of {file}: does an ack take its tuple out of what counts there (is its id looked up as it was kept, a text as a "
+    "text)?",
 )
 DISOWNS = Observation(
     "disowns-its-id",
@@ -134,10 +146,11 @@ class Replays:
     activate, failed behind it and did not come again; None once one of them did, or one that had not failed. `some`:
     how many of those that failed did not come again, in how many calls and seconds, in a conversation in which one did.
     `firsts`: processes whose first tuple of all failed and had not come again when another did; None once one of them
-    came.
+    came. `ends`: how many it had emitted wherever it stopped though all were settled.
     """
 
     def __init__(self) -> None:
+        self.ends: set[int] = set()
         self.lost = self.acked = 0
         self.pause = 0.0
         self.replayed = self.uses_ids = self.numbered = self.idle = False
@@ -158,10 +171,11 @@ class Replays:
         kept = tuple(finding for finding in subject.findings if finding.rule != NO_IDS)
         return msgspec.structs.replace(subject, findings=kept) if self.uses_ids else subject
 
-    def observations(self, component: Component) -> Iterator[Observation]:
-        """Notes for its user although nothing is wrong."""
+    def observations(self, component: Component, line_like: LineLike = lambda _: None) -> Iterator[Observation]:
+        """Notes for its user although nothing is wrong. `line_like`: finds a line of its source by a pattern."""
         if component.testee:
             return
+        yield from self._full(line_like)
         if self.disowned:
             yield DISOWNS.told(words=head(self.disowned, MOST_WORDS))
         if self.mixed:
@@ -181,6 +195,13 @@ class Replays:
         if none_again and not self.without_id:
             words = NO_MORE if self.idle else BUSY
             yield (ANYWAY if self.alike else NUMBERED if self.numbered else NEVER).told(lost=self.lost, **words)
+
+    def _full(self, line_like: LineLike) -> Iterator[Observation]:
+        """A note on one that stops at the number that it allows to be under way, whatever was acked."""
+        if len(self.ends) == 1 and (most := max(self.ends)) >= LEAST_LIMIT:
+            place = line_like(_LIMIT.format(most=most))
+            if place is not None:
+                yield FULL.told(most=most, line=place.line, file=place.file)
 
     def _some_lost(self) -> Iterator[Observation]:
         """A note on what is lost by a spout that emits again some of what failed: the one that tells most."""
@@ -349,12 +370,19 @@ class ReplayWatch:
                 self._run.outlived += len(late & self._outlived)
             self._vain += 1
             self._look_for_lost(now)
-            if self._vain >= IN_VAIN and self._fails and not self._acks and not self._emitted:
-                self._run.stopped = (self._fails, self._emits, now - self._last)
+            if self._vain >= IN_VAIN and not self._emitted:
+                self._has_stopped(now)
 
     def _had_time(self, key: str, now: float) -> bool:
         """True if it was called often enough to emit this one again, and long enough after it failed."""
         return self._calls[key] >= CALLS_BEHIND and now - self._failed_at[key] >= SOON_AGAIN
+
+    def _has_stopped(self, now: float) -> None:
+        """Take that it emits nothing more though all is settled."""
+        if self._acks or self._fails:
+            self._run.ends.add(self._emits)
+        if self._fails and not self._acks:
+            self._run.stopped = (self._fails, self._emits, now - self._last)
 
     def _look_for_lost(self, now: float) -> None:
         """See whether some of what failed has come again, and others have not though there was time."""
