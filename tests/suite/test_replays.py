@@ -62,6 +62,25 @@ def test_a_spout_that_stops_at_what_may_be_under_way_is_told(source: str, settle
     assert [each.id for each in found] == ["stops-at-its-limit"] * told
 
 
+EMITTED = '< {"command":"emit","id":"m1","tuple":["a"]}'
+ACTIVATE, NEXT = '> {"command":"activate"}', '> {"command":"next"}'
+
+
+@pytest.mark.parametrize(
+    ("talk", "told"),
+    [
+        ([ACTIVATE, NEXT, EMITTED, ACTIVATE, NEXT, EMITTED], True),
+        ([ACTIVATE, NEXT, EMITTED, '> {"command":"fail","id":"m1"}', ACTIVATE, NEXT, EMITTED], False),
+        ([ACTIVATE, NEXT, EMITTED, '> {"command":"ack","id":"m1"}', ACTIVATE, NEXT, EMITTED], False),
+        ([ACTIVATE, NEXT, EMITTED, NEXT, EMITTED], False),
+    ],
+)
+def test_a_spout_that_begins_anew_when_it_is_activated_again_is_told(talk: list[str], told: bool) -> None:
+    seen = Replays()
+    ReplayWatch(seen).take(notation.parse("\n".join(talk)))
+    assert [each.id for each in seen.observations(SPOUT)] == ["begins-anew-at-activate"] * told
+
+
 def test_a_spout_that_emits_none_again_is_told() -> None:
     (note,) = after()
     assert "its ids are numbers" not in note

@@ -103,6 +103,11 @@ AT_ACTIVATE = Observation(
     "and that it had emitted before: they are lost, unless its source brings them anew (does `activate` empty what is "
     "pending?)",
 )
+ANEW = Observation(
+    "begins-anew-at-activate",
+    "once it is activated again it emits {id} anew although its first tuple of that id is pending, which an ack or "
+    "fail then takes for the other (does `activate` open its source again, or count its ids from the start?)",
+)
 THE_FIRST = Observation(
     "forgets-the-first",
     "it emits again what failed, but never the first tuple that a process of it had emitted, which failed in {lost} of "
@@ -141,7 +146,8 @@ class Replays:
     one of a tuple that came again were, such as one with the number of its attempt, and `ordinary`: the same of tuples
     that did not fail. `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came
     again with others. `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one
-    of them did. `twice`: the id of one that came again twice for one fail. `another`: that of one that came again
+    of them did. `twice`: the id of one that came again twice for one fail;
+    `anew`: one that was pending when it was emitted again behind an activate. `another`: that of one that came again
     though it did not fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an
     activate, failed behind it and did not come again; None once one of them did, or one that had not failed. `some`:
     how many of those that failed did not come again, in how many calls and seconds, in a conversation in which one did.
@@ -160,7 +166,7 @@ class Replays:
         self.near: set[bytes] = set()
         self.ordinary: set[bytes] = set()
         self.stopped: tuple[int, int, float] | None = None
-        self.disowned = self.twice = self.another = self.without_id = ""
+        self.disowned = self.twice = self.another = self.without_id = self.anew = ""
         self.some: tuple[int, int, float] | None = None
         self.overtaken: int | None = 0
         self.outlived: int | None = 0
@@ -180,7 +186,9 @@ class Replays:
             yield DISOWNS.told(words=head(self.disowned, MOST_WORDS))
         if self.mixed:
             yield MIXED.told(how=self.mixed)
-        if self.twice:
+        if self.anew:
+            yield ANEW.told(id=self.anew)
+        elif self.twice:
             yield TWICE.told(id=self.twice)
         if self.without_id:
             yield WITHOUT_ID.told(values=self.without_id)
@@ -198,7 +206,7 @@ class Replays:
 
     def _full(self, line_like: LineLike) -> Iterator[Observation]:
         """A note on one that stops at the number that it allows to be under way, whatever was acked."""
-        if len(self.ends) == 1 and (most := max(self.ends)) >= LEAST_LIMIT:
+        if len(self.ends) == 1 and (most := max(self.ends)) >= max(LEAST_LIMIT, self.acked):
             place = line_like(_LIMIT.format(most=most))
             if place is not None:
                 yield FULL.told(most=most, line=place.line, file=place.file)
@@ -294,7 +302,7 @@ class ReplayWatch:
             return
         if key in self._overtaken:
             run.overtaken = None
-        if self._outlives(key, told):
+        if self._outlives(key, told, id_):
             run.outlived = None
         # One message on several streams, or in several tuples of one call, is one to the spout.
         anew = self._first.get(key) == told and self._told_in[key] != self._commands
@@ -328,9 +336,11 @@ class ReplayWatch:
                 self._run.ordinary.add(each)
         self._kept[key] = kept
 
-    def _outlives(self, key: str, told: tuple[str, bytes]) -> bool:
+    def _outlives(self, key: str, told: tuple[str, bytes], id_: Json) -> bool:
         """True of what was emitted before an activate: it comes again, or its source is read anew and nothing lost."""
         now = self._activations
+        if key in self._emitted and self._emitted_in[key] < now and not self._run.anew:
+            self._run.anew = shown(id_)
         elder = min(self._emitted_in.get(key, now), self._told_since.setdefault(told, now)) < now
         self._emitted_in[key] = now
         return key in self._outlived or (elder and (key not in self._failed or key in self._emitted))
