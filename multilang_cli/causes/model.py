@@ -187,7 +187,8 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     with no line, with a group `method`; `defines`: the line that such a method begins with, ``{method}`` in place
     of its name. `causes_follow`: the exceptions that led to one are written behind it. `thrown`: the call that
     throws, in a stack; `thread`: the line that another thread's frames begin with; frames before the last one are
-    those of a handler that threw again.
+    those of a handler that threw again. `idle`: that of a first thread which waits for others; `held_up`: that of one
+    whose place tells more, where the first is idle.
     """
 
     language: str
@@ -206,4 +207,6 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     defines: str = ""
     thrown: str = ""
     thread: str = ""
+    idle: str = ""
+    held_up: str = ""
     causes_follow: bool = False

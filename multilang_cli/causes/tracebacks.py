@@ -124,8 +124,12 @@ class Tracebacks:
         """The place where it stood, by what it wrote at that signal: what came of it afterwards is left out."""
         asked = _ASKED.search(answer)
         end = answer.find(_AFTERWARDS, asked.end() if asked else 0)
-        death = self.death_in(answer[: end if end >= 0 else None], roots, language)
-        return death.place if death else None
+        answer = answer[: end if end >= 0 else None]
+        held_up = [
+            place for form in self._forms if form.form.language == language for place in form.held_up(answer, roots)
+        ]
+        death = None if held_up else self.death_in(answer, roots, language)
+        return held_up[0] if held_up else death.place if death else None
 
     def misread_in(self, text: str) -> bool:
         """True if a JSON parser says in `text` that it can't read what it was given."""
@@ -144,6 +148,8 @@ class _Form:
     _thrown = _compiled("thrown", re.MULTILINE)
     _foreign = _compiled("foreign")
     _thread = _compiled("thread", re.MULTILINE)
+    _idle = _compiled("idle", re.MULTILINE)
+    _held_up = _compiled("held_up", re.MULTILINE)
     _because = _compiled("because")
     _aftermath = _compiled("aftermath")
     misread = _compiled("misread")
@@ -167,6 +173,16 @@ class _Form:
         """A traceback without those of other threads, of which none called what is in the first."""
         threads = [each.start() for each in self._thread.finditer(text)]
         return text[: threads[1]] if len(threads) > 1 else text
+
+    def held_up(self, text: str, roots: Sequence[str]) -> list[Place]:
+        """Where threads are held up while the first only waits for others: the user's own frames, the nearest first."""
+        if not self._idle.search(text):
+            return []
+        stacks = [text[each.start() :] for each in self._held_up.finditer(text)]
+        frames = [
+            [self._read(stack, each) for each in self._frame.finditer(self.of_one_thread(stack))] for stack in stacks
+        ]
+        return [place for each in frames if (place := own(each, roots, self._foreign)) is not None]
 
     def extent(self, text: str, match: re.Match[str]) -> tuple[int, int]:
         """The begin and the end of an exception's traceback: what comes after the frames is not its own."""

@@ -175,6 +175,38 @@ main.main()
 """,
         12,
     ),
+    "a full channel of Go, while the first goroutine waits for work": (
+        "go",
+        """SIGQUIT: quit
+PC=0x485aa1 m=0 sigcode=0
+
+goroutine 1 gp=0x1 m=nil [chan receive]:
+main.main()
+\t/srv/main.go:152 +0x154
+
+goroutine 6 gp=0x2 m=nil [chan send]:
+main.(*component).readLoop(0x1)
+\t/srv/main.go:107 +0x1a
+created by main.main in goroutine 1
+\t/srv/main.go:150 +0xa
+""",
+        107,
+    ),
+    "a first goroutine of Go that waits for no other": (
+        "go",
+        """SIGQUIT: quit
+PC=0x485aa1 m=0 sigcode=0
+
+goroutine 1 gp=0x1 m=nil [sleep]:
+main.main()
+\t/srv/main.go:52 +0x154
+
+goroutine 6 gp=0x2 m=nil [chan send]:
+main.work(0x1)
+\t/srv/main.go:107 +0x1a
+""",
+        52,
+    ),
     "a JVM, among other threads": (
         "java",
         """Full thread dump OpenJDK 64-Bit Server VM (17.0.17+10 mixed mode, sharing):

@@ -62,17 +62,17 @@ def test_a_spout_that_stops_at_what_may_be_under_way_is_told(source: str, settle
     assert [each.id for each in found] == ["stops-at-its-limit"] * told
 
 
-EMITTED = '< {"command":"emit","id":"m1","tuple":["a"]}'
-ACTIVATE, NEXT = '> {"command":"activate"}', '> {"command":"next"}'
+ONE = '< {"command":"emit","id":"m1","tuple":["a"]}'
+ACTIVATE, CALL = '> {"command":"activate"}', '> {"command":"next"}'
 
 
 @pytest.mark.parametrize(
     ("talk", "told"),
     [
-        ([ACTIVATE, NEXT, EMITTED, ACTIVATE, NEXT, EMITTED], True),
-        ([ACTIVATE, NEXT, EMITTED, '> {"command":"fail","id":"m1"}', ACTIVATE, NEXT, EMITTED], False),
-        ([ACTIVATE, NEXT, EMITTED, '> {"command":"ack","id":"m1"}', ACTIVATE, NEXT, EMITTED], False),
-        ([ACTIVATE, NEXT, EMITTED, NEXT, EMITTED], False),
+        ([ACTIVATE, CALL, ONE, ACTIVATE, CALL, ONE], True),
+        ([ACTIVATE, CALL, ONE, '> {"command":"fail","id":"m1"}', ACTIVATE, CALL, ONE], False),
+        ([ACTIVATE, CALL, ONE, '> {"command":"ack","id":"m1"}', ACTIVATE, CALL, ONE], False),
+        ([ACTIVATE, CALL, ONE, CALL, ONE], False),
     ],
 )
 def test_a_spout_that_begins_anew_when_it_is_activated_again_is_told(talk: list[str], told: bool) -> None:
