@@ -45,7 +45,7 @@ DECLARED: dict[str, dict[str, Any]] = {
 }
 """What a user of the component would write into mlcheck.toml."""
 
-WORTH_A_WORD = {"no-ids": {"never-an-id"}}
+WORTH_A_WORD = {"no-ids": {"never-an-id"}, "syncs-more": {"sync-unasked"}}
 """Notes that are fair."""
 WARNED_OF = {"fails-all": {"settling"}}
 """Subjects with a warning that is fair."""

@@ -314,6 +314,9 @@ ACKED = [SAID[n] for n in range(4, 7)]
 SYNC: tuple[str, Message | Fact] = ("out", Sync())
 GARBLED: tuple[str, Message | Fact] = ("in", wire.decode(b'{"stream":"__heartbeat","task":-1}'))
 SYNCED = [each for ack in ACKED for each in (ack, SYNC)]
+AGAIN: list[tuple[str, Message | Fact]] = [
+    each for n in "567" for each in (("in", TupleMsg("src", ["a", 1], 2, "default", n)), ("out", Ack(n)), SYNC)
+]
 
 
 @pytest.mark.parametrize(
@@ -321,18 +324,22 @@ SYNCED = [each for ack in ACKED for each in (ack, SYNC)]
     [
         ([*FED, *ACKED], 0),
         ([*FED, *SYNCED], 1),
-        ([*FED, *SYNCED, *FED, *SYNCED], 1),
+        ([*FED, *SYNCED, *AGAIN], 1),
         ([*FED, *SYNCED[:4]], 0),
         ([*FED, *(one for ack in ACKED for one in (BEAT, ack, SYNC))], 0),
         ([BEAT, BEAT, BEAT, *FED, *ACKED, SYNC, SYNC, SYNC], 0),
         ([BEAT, *FED, *SYNCED, SYNC], 0),
-        ([BEAT, *FED, *SYNCED, *FED, *SYNCED], 1),
+        ([BEAT, *FED, *SYNCED, *AGAIN], 1),
         ([*FED, SYNC, SYNC, SYNC], 0),
         ([SYNC, SYNC, SYNC, *FED, *ACKED], 0),
         ([*FED, *ACKED, SYNC, SYNC, SYNC], 0),
         ([*FED, *SYNCED[:4], FOURTH, ("out", Ack("4")), SYNC], 1),
         ([*FED, *SYNCED[:4], ("control", Gap("ring")), FOURTH, ("out", Ack("4")), SYNC], 0),
         ([GARBLED, *FED, *SYNCED], 0),
+        ([*FED, *SYNCED[:4], SYNC, ACKED[2], SYNC], 0),
+        # Now and then, by a clock of its own: behind several, or behind none.
+        ([*FED, FOURTH, *SYNCED[:2], *ACKED[1:], SYNC, ("out", Ack("4")), SYNC, *AGAIN[:3]], 0),
+        ([*FED, *(one for ack in ACKED for one in (ack, SYNC, SYNC))], 0),
     ],
 )
 def test_a_bolt_that_syncs_behind_what_it_settles_is_noted_once(said: Any, told: int) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
 
 LEAST_UNASKED = 3
-"""Syncs behind what was settled, for which no heartbeat waited, by which it is told how a bolt syncs."""
+"""Syncs for which no heartbeat waited, each behind one more tuple, by which it is told how a bolt syncs."""
 TIMER = 1.0
 """Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
 
@@ -185,15 +185,22 @@ def _sync(judge: RuleContext, event: Event, _: Sync) -> None:
     state.heard = state.synced = event.t
     if state.heartbeats:
         state.heartbeats.pop(0)
-    elif state.unasked < LEAST_UNASKED and (settle := state.settled.latest()) > state.unasked_after:
-        # A message that cannot be read may have been a heartbeat; before 0.9.3 there are none.
-        if state.garbled >= 0 or not judge.version.heartbeats:
-            return
-        state.unasked += 1
-        state.unasked_after = settle
-        if state.unasked == LEAST_UNASKED:
-            text = f"a sync behind what it settled, the {LEAST_UNASKED}rd for which no heartbeat waits"
-            judge.breach("sync-unasked", event, text, related=(settle,))
+    elif state.unasked < LEAST_UNASKED:
+        _unasked(judge, event)
+    state.synced_seq = event.seq
+
+
+def _unasked(judge: RuleContext, event: Event) -> None:
+    """Count syncs in a row for which no heartbeat waits, each behind one more settled tuple: others are a clock's."""
+    state = judge.state
+    # A message that cannot be read may have been a heartbeat; before 0.9.3 there are none.
+    if state.garbled >= 0 or not judge.version.heartbeats:
+        return
+    behind = [seq for seq in state.settled.latest() if seq > state.synced_seq]
+    state.unasked = state.unasked + 1 if len(behind) == 1 else 0
+    if state.unasked == LEAST_UNASKED:
+        text = f"a sync behind what it settled, the {LEAST_UNASKED}rd for which no heartbeat waits"
+        judge.breach("sync-unasked", event, text, related=(behind[0],))
 
 
 def _said(judge: RuleContext, event: Event, _: Log | Error) -> None:

@@ -98,7 +98,7 @@ def _is_expected(state: State) -> bool:
     """True if Storm wants the end, or may have, or if nothing was settled or answered since a message nobody reads."""
     if state.dismissed or state.may_be_dismissed:
         return True
-    return state.garbled > max(state.last_sync, state.settled.latest())
+    return state.garbled > max([state.last_sync, *state.settled.latest()])
 
 
 def _at_what_point(judge: RuleContext) -> str:

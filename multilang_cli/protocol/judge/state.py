@@ -7,7 +7,7 @@ from array import array
 from bisect import bisect_left
 from contextlib import suppress
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -78,10 +78,12 @@ class Remembered(msgspec.Struct):
                 return seqs[at]
         return None
 
-    def latest(self) -> int:
-        """The seq that was remembered last, -1 if there is none."""
-        newest = self.young or (json.loads(self.packed[-1]) if self.packed else {})
-        return int(next(reversed(newest.values()), -1))
+    def latest(self) -> list[int]:
+        """The seqs that were remembered last, two at most, the last first."""
+        newest = list(islice(reversed(self.young.values()), 2))
+        if len(newest) < 2 and self.packed:  # noqa: PLR2004 (two)
+            newest += islice(reversed(json.loads(self.packed[-1]).values()), 2 - len(newest))
+        return newest
 
     def keys(self) -> set[str]:
         """All ids that are remembered."""
@@ -148,8 +150,9 @@ class State(msgspec.Struct):
     undeclared: Remembered = msgspec.field(default_factory=Remembered)
     """Tuples that nobody declared (`Profile.samples`)."""
     unasked: int = 0
-    """Syncs for which no heartbeat waited, each behind another settle, and the settle that was before the last."""
-    unasked_after: int = -1
+    """Syncs in a row for which no heartbeat waited, each behind one more tuple that was settled."""
+    synced_seq: int = -1
+    """The sync that came last, whatever it answered."""
     foreign: bool = False
     """A tuple held text beyond ASCII, or an integer that no double holds: what is emitted is compared with that."""
     integers: list[int] = []
