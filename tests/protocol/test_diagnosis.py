@@ -69,6 +69,13 @@ KINDS: list[tuple[str, bytes, str, int, tuple[FromComponent, ...] | None]] = [
         (Emit([float("inf"), 2**63]),),
     ),
     ("a half pair, no list", b'{"command":"emit","tuple":"\\ud800"}', "tuple-type", 18, (Emit(["\ud800"]),)),
+    (
+        "its values under half a pair",
+        b'{"command":"emit","\\ud800":["a"]}',
+        "tuple-missing",
+        0,
+        (),
+    ),
     ("twice, no list", b'{"command":"emit","tuple":5,"tuple":5}', "tuple-type", 18, (Emit([5]),)),
     ("leading zero", b'{"command":"emit","tuple":["x",01]}', "json-number", 31, (EMIT,)),
     ("plus", b'{"command":"emit","tuple":["x",+1]}', "json-number", 31, (EMIT,)),

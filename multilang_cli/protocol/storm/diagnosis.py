@@ -90,7 +90,7 @@ def malformed(
 
 def misshapen(fault: ShapeFault, text: bytes, whole: bytes, *, expecting_pid: bool, seen: Json) -> Malformed:
     """JSON, but no message of the protocol. `seen` as in `malformed`."""
-    at = max(0, text.find(f'"{fault.field}"'.encode()))
+    at = max(0, text.find(f'"{fault.field}"'.encode("utf-8", "surrogatepass")))
     trap = Trap(fault.kind, at, fault.detail)
     return malformed(trap, text, whole, fault.salvage, expecting_pid=expecting_pid, strict=True, seen=seen)
 
