@@ -297,6 +297,22 @@ def test_a_finding_can_be_written_down_whatever_it_is_about(text: bytes) -> None
     assert msgspec.json.decode(msgspec.json.encode(findings))
 
 
+@pytest.mark.parametrize("kind", ["bolt", "spout"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"command":"emit","tuple":["\xff",%s]}',
+        b'{"command":%s}',
+        b'{"command":"emit","id":%s,"tuple":["x"],}',
+        b"{command:emit,tuple:[x],id:-%s}",
+    ],
+)
+def test_no_integer_is_too_long_for_a_finding(text: bytes, kind: Kind) -> None:
+    frame = Frame(0, text % (b"9" * 6000) + b"\nend\n")
+    for first in (False, True):
+        assert judge(kind, [("out", read_frame(frame, expecting_pid=first))])
+
+
 def test_next_deadline_follows_the_limits_of_the_profile() -> None:
     conversation = Conversation(example_profile("bolt", {"limits": {"pid": 5.0, "settle": 8.0}}), load_rulebook())
     conversation.feed(Event(0, 1.0, "in", Handshake({}, "/pids", {})))

@@ -37,7 +37,8 @@ _TRIMMED += "\u2028\u2029\u205f\u3000"
 _LONG_DIGITS, _LONG_BITS, _INT_BITS = 19, 64, 32
 _GROUP = 9
 _DOUBLE_LENGTH = 18
-_INT_TEXT_LIMIT = 4000
+_MAX_DIGITS = 4000
+"""Digits of an integer whose value is kept, with its sign, as lenient reading keeps it: Python writes no longer one."""
 
 
 def parse(text: str) -> Json:
@@ -305,17 +306,7 @@ def _integer(text: str) -> int:
             return value
     if not digits.isdecimal():
         raise JavaError("java.lang.NumberFormatException", f'For input string: "{_bad_group(digits.lstrip("0"))}"')
-    whole = _many_digits(digits)
-    return BigInteger(-whole if negative else whole)
-
-
-def _many_digits(digits: str) -> int:
-    """Convert digits as ``int`` does, which refuses long texts, and takes the square of their length."""
-    if len(digits) <= _INT_TEXT_LIMIT:
-        return int(digits)
-    low = len(digits) // 2
-    power: int = 10**low
-    return _many_digits(digits[:-low]) * power + _many_digits(digits[-low:])
+    return BigInteger(text[:_MAX_DIGITS])
 
 
 def _bad_group(digits: str) -> str:
