@@ -27,7 +27,7 @@ from multilang_cli.transcript.joined import ChunkedText
 from multilang_cli.transcript.key_block import KeylessEvents
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
@@ -46,6 +46,15 @@ EXCERPT_LINES = 12
 """Lines of an excerpt, at most."""
 EXCERPT_BYTES = 400
 """Bytes of one message that are kept, at most."""
+
+
+def numbered(events: Iterable[Event]) -> dict[int, Event]:
+    """Events by their numbers: what is known of a message, such as a mark or a gap, may have its number too."""
+    found: dict[int, Event] = {}
+    for event in events:
+        if event.channel != "control" or event.seq not in found:
+            found[event.seq] = event
+    return found
 
 
 def excerpt_of(

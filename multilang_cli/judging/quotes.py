@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.judging.excerpts import excerpt_of, numbered
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.protocol.words.messages import Handshake, Malformed
@@ -68,7 +68,7 @@ class Quotes:
 
     def quote(self, finding: Finding) -> None:
         """Add the lines around a finding: it marks its own, which others may have shown."""
-        for line in excerpt_of([finding], {event.seq: event for event in self.events}, self._secrets):
+        for line in excerpt_of([finding], numbered(self.events), self._secrets):
             if line.mark or line.seq not in self._lines:
                 self._lines[line.seq] = line
 

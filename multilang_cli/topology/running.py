@@ -14,7 +14,7 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.diagnosing import RecentEvents
-from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.judging.excerpts import excerpt_of, numbered
 from multilang_cli.protocol.wire.encoding import encoded
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.formats.json_report import to_json
@@ -269,7 +269,7 @@ def _diagnosed(setup: Setup, life: TaskRun, findings: Sequence[Finding]) -> Diag
         return Diagnosis()
     causes = recent.causes(findings)
     about = causes[0].seq if causes else None
-    return Diagnosis(causes, excerpt_of(findings, {event.seq: event for event in recent.events}, about=about))
+    return Diagnosis(causes, excerpt_of(findings, numbered(recent.events), about=about))
 
 
 def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:

@@ -223,6 +223,17 @@ def test_gaps_that_the_recording_tells_of_are_told_and_no_damage(tmp_path: Path)
         assert (judged.complete, judged.subjects[0].verdict, judged.notes) == (True, "pass", (why,))
 
 
+def test_what_is_known_of_a_message_never_takes_its_place_in_what_is_shown(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    lines = path.read_text().splitlines(keepends=True)[:-1]
+    mark = event_line(2, "control", '{"event":"redacted","seq_redacted":2,"keys":["password"]}')
+    path.write_text("".join([*lines, event_line(2, "out", '{"command":"ack","id":"******"}'), mark]))
+    (subject,) = judge_transcripts([path], load_rulebook(), open_ended=True).subjects
+    assert [(line.text, line.note) for line in subject.excerpt if line.mark] == [
+        ('{"command":"ack","id":"******"}', "ack of an id that Storm never sent")
+    ]
+
+
 def test_of_many_damaged_lines_the_number_is_told(tmp_path: Path) -> None:
     path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
     with path.open("a", encoding="utf-8") as file:
