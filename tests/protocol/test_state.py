@@ -56,6 +56,15 @@ def test_it_is_the_same_when_it_was_saved(memory: Remembered, ids: list[str]) ->
     assert again.get(ids[-REMEMBERED]) == MANY - REMEMBERED
 
 
+@pytest.mark.parametrize("together", [7, 1000, 3 * PACKED_TOGETHER, MANY])
+def test_it_is_the_same_where_many_are_added_together(memory: Remembered, ids: list[str], together: int) -> None:
+    found = Remembered()
+    for begin in range(0, MANY, together):
+        found.young.update((ids[seq], seq) for seq in range(begin, min(MANY, begin + together)))
+        found.pack()
+    assert found == memory
+
+
 def test_looking_up_reads_what_is_packed_once(
     memory: Remembered, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,9 +62,10 @@ class Remembered(msgspec.Struct):
 
     def pack(self) -> None:
         """Pack the last ids if they are many, as is due behind what is added to `young` itself."""
-        if len(self.young) >= PACKED_TOGETHER:
-            self.packed.append(_packed(self.young))
-            self.young = {}
+        while len(self.young) >= PACKED_TOGETHER:
+            ids = iter(self.young.items())
+            self.packed.append(_packed(dict(islice(ids, PACKED_TOGETHER))))
+            self.young = dict(ids)
             del self.packed[: -REMEMBERED // PACKED_TOGETHER]
 
     def get(self, key: str) -> int | None:
