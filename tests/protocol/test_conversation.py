@@ -313,6 +313,19 @@ def test_no_integer_is_too_long_for_a_finding(text: bytes, kind: Kind) -> None:
         assert judge(kind, [("out", read_frame(frame, expecting_pid=first))])
 
 
+@pytest.mark.parametrize("deep", ['["é"]', '{"é":1}'])
+def test_no_value_is_nested_too_deep_to_be_compared_with_what_came(deep: str) -> None:
+    text = f'{{"comp":"src","tuple":[{"[" * 1500}{deep}{"]" * 1500}],"task":2,"stream":"default","id":"1"}}'
+    value = json.loads(deep)
+    for _ in range(1500):
+        value = [value]
+    told = TupleMsg("src", [value], 2, "default", "1")
+    event = Event(2, 0.0, "in", told, text.encode() + b"\nend\n", 0)
+    conversation = Conversation(example_profile("bolt"), load_rulebook())
+    assert conversation.feed(event) == []
+    assert conversation.state.texts == ["é"]
+
+
 def test_next_deadline_follows_the_limits_of_the_profile() -> None:
     conversation = Conversation(example_profile("bolt", {"limits": {"pid": 5.0, "settle": 8.0}}), load_rulebook())
     conversation.feed(Event(0, 1.0, "in", Handshake({}, "/pids", {})))

@@ -68,15 +68,16 @@ def _damaged(state: State, values: Values) -> tuple[float, int] | None:
 
 
 def _large(value: Json) -> Iterator[int | float]:
-    """Every number in a value from which on a double does not hold each integer."""
-    if value.__class__ is int or value.__class__ is float:
-        if not -EXACT < value < EXACT and abs(value) < 2**64:
-            yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _large(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _large(item)
-    elif isinstance(value, LargeValues):
-        yield from (item for number in value.numbers() for item in _large(number))
+    """Every number in a value, nested however deep, from which on a double does not hold each integer."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if item.__class__ is int or item.__class__ is float:
+            if not -EXACT < item < EXACT and abs(item) < 2**64:
+                yield item
+        elif isinstance(item, list):
+            left += reversed(item)
+        elif isinstance(item, dict):
+            left += reversed(item.values())
+        elif isinstance(item, LargeValues):
+            yield from (number for each in item.numbers() for number in _large(each))

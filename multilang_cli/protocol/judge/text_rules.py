@@ -190,20 +190,20 @@ def _misread(sent: list[str], text: str) -> tuple[str, str] | None:
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """Every string beyond ASCII in a value."""
-    if isinstance(value, str):
-        # Asked of every string that passes, so without another call.
-        if not value.isascii():
-            yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _texts(key)
-            yield from _texts(item)
-    elif isinstance(value, LargeValues):
-        yield from value.texts()
+    """Every string beyond ASCII in a value, which may be nested however deep."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            # Asked of every string that passes, so without another call.
+            if not item.isascii():
+                yield item
+        elif isinstance(item, list):
+            left += reversed(item)
+        elif isinstance(item, dict):
+            left += [each for pair in reversed(item.items()) for each in reversed(pair)]
+        elif isinstance(item, LargeValues):
+            yield from item.texts()
 
 
 def _strings(value: Json) -> Iterator[str]:
