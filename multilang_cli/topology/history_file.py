@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 import msgspec
 
 from multilang_cli.catalogue.texts import LARGEST_TEXT
-from multilang_cli.protocol.wire.encoding import encoded
+from multilang_cli.protocol.wire.encoding import ENCODER, encoded
 from multilang_cli.topology.history import Died, Faulted, Happening, PhaseBegun
 from multilang_cli.transcript.private import open_private
 
@@ -41,7 +41,7 @@ class HistoryFile:
         self._file: BinaryIO = open_private(path, "wb", buffering=0)
         self._redactor = redactor if redactor is not None and redactor.knows else None
         self._kept: list[Happening] = []
-        self._encode = msgspec.json.Encoder().encode_lines
+        self._encode = ENCODER.encode_lines
 
     def take(self, event: Happening) -> None:
         """Add the next event."""

@@ -12,6 +12,8 @@ import pytest
 from multilang_cli.audit.marks import marks_of_line
 from multilang_cli.audit.watch.heard import heard_in_line
 from multilang_cli.catalogue import schemas
+from multilang_cli.protocol.storm.dialects import BigInteger
+from multilang_cli.protocol.wire.encoding import ENCODER
 from multilang_cli.topology.history import (
     AckerTold,
     Beat,
@@ -38,6 +40,7 @@ SAMPLES: tuple[Happening, ...] = (
     Launched(t=0.1, task=2, component="split", worker=1, attempt=2, pid=4711),
     Emitted(t=1.0, n=1, task=3, stream="default", values='["a"]', message_id={"any": ["json"]}, root=BIG),
     Emitted(t=1.0, n=2, task=2, stream="default", anchors=(1, 0), direct=4),
+    Emitted(t=1.0, n=3, task=3, stream="default", message_id=BigInteger(2**70), root=BIG),
     Delivered(t=1.0, n=1, emit=1, task=2, id="-17", edges={BIG: 2**63 - 1}),
     TupleSettled(t=1.5, delivery=1, how="fail"),
     AckerTold(t=1.5, task=1, what="init", root=BIG, val=0),
@@ -68,7 +71,7 @@ def test_the_schema_has_the_fields_of_the_struct(kind: type[msgspec.Struct]) -> 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample).__name__)
 def test_what_is_written_holds_to_the_schema(sample: Happening) -> None:
-    plain: Any = json.loads(msgspec.json.encode(sample))
+    plain: Any = json.loads(ENCODER.encode(sample))
     assert schemas.explain(plain, "history") == []
     assert schemas.explain({**plain, "t": -1}, "history")
 

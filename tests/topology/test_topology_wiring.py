@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.protocol.storm.dialects import BigInteger
 from multilang_cli.protocol.storm.java_hash import values_hash
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.messages import Emit
@@ -110,10 +111,11 @@ def test_values_that_no_encoder_takes_are_shown_too() -> None:
         Emit(values=["b"], anchors=(anchor,)),
         Emit(values=["c", deep], anchors=(anchor,)),
         Emit(values=["\ud800"]),
+        Emit(values=[BigInteger(2**70)]),
     ]
     assert len(flow.bolt_emit(4, emits)) == len(emits)
     shown = [each.values for each in history if isinstance(each, Emitted)]
-    assert shown == ['["a"]', '["b"]', '["c",' + "[" * 251, '["?"]']
+    assert shown == ['["a"]', '["b"]', '["c",' + "[" * 251, '["?"]', f"[{2**70}]"]
 
 
 @pytest.mark.parametrize(("late", "ends"), [("ignore", []), ("fail", ["failed"])])

@@ -69,8 +69,9 @@ def _plain(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-_encoder = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number")
-_encode, _encode_lines = _encoder.encode, _encoder.encode_lines
+ENCODER = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number")
+"""Encodes whatever values a message may have, those too that only Java's parsers make, such as BigInteger."""
+_encode, _encode_lines = ENCODER.encode, ENCODER.encode_lines
 _INTEGERS = frozenset({int})
 _TOGETHER = frozenset({TupleMsg, TaskIds})
 _decode_tuple = msgspec.json.Decoder(TupleMsg).decode

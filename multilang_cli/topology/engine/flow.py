@@ -19,7 +19,7 @@ from multilang_cli.acking.collectors import Anchored
 from multilang_cli.acking.ids import acker_index, generate_id, tuple_id
 from multilang_cli.acking.messages import AckAck, AckFail, AckInit
 from multilang_cli.acking.pending import Outcome, WaitingTuple
-from multilang_cli.protocol.wire.encoding import encoded
+from multilang_cli.protocol.wire.encoding import ENCODER, encoded
 from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, SYSTEM_TASK, TICK_STREAM, TupleMsg
 from multilang_cli.topology.engine.logged import LoggedProblems
@@ -52,8 +52,7 @@ VALUES_KEPT = 256
 QUEUE_CAPACITY = 32768
 """Deliveries that a task's queue holds before spouts are held back (``topology.executor.receive.buffer.size``)."""
 _WHAT: dict[type, Literal["init", "ack", "fail"]] = {AckInit: "init", AckAck: "ack", AckFail: "fail"}
-_encoder = msgspec.json.Encoder(decimal_format="number")
-_encode_values, _encode_lines = _encoder.encode, _encoder.encode_lines
+_encode_values, _encode_lines = ENCODER.encode, ENCODER.encode_lines
 
 
 class Delivery(Anchored, kw_only=True):

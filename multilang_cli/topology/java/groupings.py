@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from multilang_cli.driver.supervisor import Supervisor
+from multilang_cli.protocol.wire.encoding import ENCODER
 from multilang_cli.topology.groupings import GroupingError
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ class CustomGroupings:
         """`tasks`: the component of each task."""
         self._command = list(command)
         self._first = {"conf": dict(conf), "tasks": {str(task): name for task, name in tasks.items()}}
-        self._encode = msgspec.json.Encoder(decimal_format="number").encode
 
     def __enter__(self) -> Self:
         """Start the program. Raises OSError."""
@@ -69,7 +69,7 @@ class CustomGroupings:
         stdin = self._process.stdin
         assert stdin is not None  # noqa: S101 (it is a pipe)
         try:
-            stdin.write(f"{self._encode(message).decode()}\n")
+            stdin.write(f"{ENCODER.encode(message).decode()}\n")
             stdin.flush()
         except BrokenPipeError:
             raise GroupingError("the program that holds the custom groupings is gone") from None
