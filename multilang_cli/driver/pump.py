@@ -370,6 +370,7 @@ class Pump:
         try:
             done = self.process.write(data)
         except BrokenStdin as error:
+            self.stdin.buffer += data
             self._give_up_stdin(str(error))
             return
         if done < len(data):

@@ -131,12 +131,18 @@ def run(
     faults: Sequence[str] = (),
     seed: int = 0,
     env: Mapping[str, str] | None = None,
+    limits: Mapping[str, float] | None = None,
     **goal: Any,
 ) -> Ran:
     rulebook = load_rulebook(storm)
     version = rulebook.version(storm) if storm else rulebook.newest
     prepare(folder)
-    more: dict[str, Any] = {"cwd": folder, "env": {**os.environ, **(env or {})}, "restarts": restarts}
+    more: dict[str, Any] = {
+        "cwd": folder,
+        "env": {**os.environ, **(env or {})},
+        "restarts": restarts,
+        "limits": limits or {},
+    }
     more["goal"] = Goal(**{"idle": 0.2, **goal})
     plan = plan_faults(faults, topology, lay_out(topology, version.id), random.Random(seed))  # noqa: S311
     setup = set_up(topology, version, rulebook, folder, seed=seed, faults=plan, **more)

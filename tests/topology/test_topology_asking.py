@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from multilang_cli.protocol.words.messages import Ack, Emit, TaskIds, TupleMsg
-from multilang_cli.topology.engine.sides import BoltTask
+from multilang_cli.topology.engine.engine import Engine
 from multilang_cli.topology.history import Died, Emitted, Lost
 from multilang_cli.transcript.read import read
 from tests.topologies.runs import SENTENCES, component, run, split_count
@@ -16,6 +16,7 @@ from tests.topologies.runs import SENTENCES, component, run, split_count
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from multilang_cli.topology.engine.sides import BoltTask
     from multilang_cli.topology.model import Topology
     from tests.topologies.runs import Ran
 
@@ -62,14 +63,14 @@ def test_a_bolt_may_change_its_way(
 ) -> None:
     """What it is to be told is written at once: nobody else may say anything that it would be written with."""
     left: list[int] = []
-    hear_asked = BoltTask.hear_asked
+    hear_asked = Engine._hear_asked
 
-    def heard(side: BoltTask) -> bool:
-        done = hear_asked(side)
+    def heard(engine: Engine, side: BoltTask) -> bool:
+        done = hear_asked(engine, side)
         left.append(side.session.pump.stdin.unwritten if done else 0)
         return done
 
-    monkeypatch.setattr(BoltTask, "hear_asked", heard)
+    monkeypatch.setattr(Engine, "_hear_asked", heard)
     ran = run(asking(says, TIMES), tmp_path)
     assert ran.result.verdict == "conformant"
     assert set(left) == {0}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from multilang_cli.driver.pipes import TO_READ
 from multilang_cli.protocol.storm.reading import read_frames
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frames, plain_texts
@@ -43,8 +44,9 @@ def hear_asked(pump: Pump, collector: AskedCollector) -> bool:
     if not (pump.is_free() and pump.framer.is_between() and pump.stdin.idle) or pump.judge.state.heartbeats:
         return False
     if not (data := pump.process.read_stdout(pump.read_size)):
-        return False
-    texts = plain_texts(data)
+        pump.hear(TO_READ)
+        return True
+    texts = plain_texts(data) if len(data) <= pump.framer.limit else []
     said: Sequence[Any] = read_frames(Frames(data, pump.framer.offset, texts)) if texts else ()
     if not (texts and _is_plain(pump, collector, said)):
         pump.hear_bytes(data)

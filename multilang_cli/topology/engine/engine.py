@@ -197,6 +197,7 @@ class Engine:
         flow = self.flow
         self._heard.clear()
         self._hear(self._together.wait(self._patience()))
+        flow.catch_up()
         self.agenda.run(flow.t)
         self._do_what_is_due()
         flow.run_ackers()
@@ -262,9 +263,11 @@ class Engine:
 
     def _follow_up(self, side: BoltTask | SpoutTask) -> None:
         """Do what follows where it was not heard in its turn: it may be blocked now, or its worker have to die."""
+        if side.session.pump.stdin.unwritten and not side.death:
+            side.say_on()
         if side.blocked is not side.watched:
             self.watch(side)
-        if side.death:
+        if side.death or not side.session.running:
             self._kill_worker_of(side)
 
     def _converse_with_askers(self) -> None:

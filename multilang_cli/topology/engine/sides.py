@@ -220,12 +220,7 @@ class BoltTask(TaskSide):
 
     def hear_asked(self) -> bool:
         """Take in what it said, and answer at once, if it waits for that; False if nothing was done."""
-        asks = self.ready and self._awaits_ids and not self._unanswered
-        if not (asks and hear_asked(self.session.pump, self)):
-            return False
-        if self.session.pump.stdin.unwritten:
-            self.say_on()
-        return True
+        return self.ready and self._awaits_ids and not self._unanswered and hear_asked(self.session.pump, self)
 
     def has(self, id_: str) -> bool:
         """True if a tuple is with the bolt now."""
