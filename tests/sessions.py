@@ -14,6 +14,7 @@ from multilang_cli.component import player
 from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.either import shell_of
 from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.wire import context
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.session import Session
+    from multilang_cli.driver.shell.either import Shell
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Handshake
 
@@ -111,14 +113,11 @@ def playing(
     process = ComponentProcess.start(argv, cwd=tmp_path, env=worker_environment({}).variables, pid_dir=pid_dir)
     judge = Conversation(profile, load_rulebook())
     conf = context.realistic_conf(base_conf(version.id), profile, {})
-    shell = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, [Seen()])
-    with shell.session as session:
+    with shell_of(process, judge, [Seen()]).session as session:
         yield session, context.handshake(profile, version, conf, str(pid_dir))
 
 
-def with_player(
-    judge: Conversation, follower: EventSink, script: Sequence[str], folder: Path
-) -> ShellBolt | ShellSpout:
+def with_player(judge: Conversation, follower: EventSink, script: Sequence[str], folder: Path) -> Shell:
     """Storm's side of a conversation with the scripted player, which plays `script`; bolts get a heartbeat a second."""
     process = ComponentProcess.start(
         [sys.executable, "-I", "-S", player.__file__, *script],
@@ -126,6 +125,4 @@ def with_player(
         env=worker_environment({}).variables,
         pid_dir=private_pid_dir(),
     )
-    if judge.profile.kind == "bolt":
-        return ShellBolt(process, judge, [follower], timer=1.0)
-    return ShellSpout(process, judge, [follower])
+    return shell_of(process, judge, [follower], timer=1.0)

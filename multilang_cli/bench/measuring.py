@@ -14,14 +14,14 @@ from multilang_cli.bench.histogram import Histogram
 from multilang_cli.bench.watching import AnswerTimer, cost_of
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver import reaper
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell.bolt import ShellBolt
-from multilang_cli.driver.shell.spout import ShellSpout
+from multilang_cli.driver.shell.either import shell_of
 from multilang_cli.protocol.words.verdicts import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from multilang_cli.driver.shell.spout import ShellSpout
     from multilang_cli.protocol.words.messages import Json
     from multilang_cli.subject.subject import Subject
 
@@ -59,19 +59,13 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 def measure(subject: Subject, window: int, seconds: float, place: CpuPlacement) -> Measured:
     """Work for some `seconds` with `window` tuples in flight, or pending. Raises LaunchError, NoFirstMessageError."""
-    pid_dir = private_pid_dir()
-    process = ComponentProcess.start(subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=pid_dir)
-    profile = subject.profile
-    judge = judge_of(profile, subject.rulebook)
+    process, profile = subject.start(), subject.profile
     answers = AnswerTimer()
-    shell: ShellBolt | ShellSpout
-    if profile.kind == "bolt":
-        shell = ShellBolt(process, judge, (answers,), timer=BEAT, seed=subject.options.seed)
-    else:
-        shell = ShellSpout(process, judge, (answers,))
+    judge = judge_of(profile, subject.rulebook)
+    shell = shell_of(process, judge, (answers,), timer=BEAT, seed=subject.options.seed)
     with shell.session as session:
         _bind(process.pid, place)
-        if not session.handshake(subject.handshake(str(pid_dir)), profile.limits["pid"]):
+        if not session.handshake(subject.handshake(process), profile.limits["pid"]):
             raise NoFirstMessageError(
                 "it ended before its pid" if session.exit is not None else "it did not answer the handshake"
             )

@@ -22,7 +22,7 @@ from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell.bolt import ShellBolt
-from multilang_cli.driver.shell.spout import ShellSpout
+from multilang_cli.driver.shell.either import Shell, shell_of
 from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.feeds import Feed
@@ -60,11 +60,7 @@ def _told_to_end(number: int, frame: object) -> None:
 
 def _host(profile: Profile, process: ComponentProcess) -> int:
     judge = judge_of(msgspec.structs.replace(profile, feed=None), load_rulebook(profile.storm))
-    shell: ShellBolt | ShellSpout
-    if profile.kind == "bolt":
-        shell = ShellBolt(process, judge, timer=TIMER if judge.version.heartbeats else 0.0)
-    else:
-        shell = ShellSpout(process, judge)
+    shell = shell_of(process, judge, timer=TIMER if judge.version.heartbeats else 0.0)
     session = shell.session
     session.as_storm = True
     with session:
@@ -74,7 +70,7 @@ def _host(profile: Profile, process: ComponentProcess) -> int:
     return WORKER_DIED
 
 
-def _converse(shell: ShellBolt | ShellSpout, profile: Profile) -> None:
+def _converse(shell: Shell, profile: Profile) -> None:
     session = shell.session
     conf = context.realistic_conf(base_conf(session.judge.version.id), profile, {})
     greeting = context.handshake(profile, session.judge.version, conf, str(session.process.pid_dir))

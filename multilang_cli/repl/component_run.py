@@ -9,9 +9,7 @@ import msgspec
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.launch import readable
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell.bolt import ShellBolt
-from multilang_cli.driver.shell.spout import ShellSpout
+from multilang_cli.driver.shell.either import HasShell, shell_of
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand
 from multilang_cli.transcript.recording import header_now
 from multilang_cli.transcript.write import TranscriptWriter
@@ -39,7 +37,7 @@ ENDINGS = frozenset({"exited", "stdin-closed", "stdout-closed"})
 """Rules by which a component is blamed for its end."""
 
 
-class ComponentRun:
+class ComponentRun(HasShell):
     """The component from one start to its end.
 
     `events`: the latest, by number. `pending`: ids of a spout's tuples that were not yet acked or failed, the oldest
@@ -70,34 +68,16 @@ class ComponentRun:
         subject, profile = setup.subject, setup.judged()
         judge = judge_of(profile, setup.rulebook)
         self.path.unlink(missing_ok=True)
-        pid_dir = private_pid_dir()
-        process = ComponentProcess.start(subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=pid_dir)
+        process = subject.start()
         try:
             header = header_now(f"repl-{number}", profile, map(readable, subject.launch.argv))
             self._writer = TranscriptWriter(self.path, header, more_settings=subject.component.env, flush_at=1)
         except BaseException:
             process.end()
             raise
-        sinks = (self,)
-        self.shell: ShellBolt | ShellSpout
-        if profile.kind == "bolt":
-            self.shell = ShellBolt(process, judge, sinks, timer=setup.timer, ticks=setup.ticks, seed=setup.seed)
-        else:
-            self.shell = ShellSpout(process, judge, sinks)
+        self.shell = shell_of(process, judge, (self,), timer=setup.timer, ticks=setup.ticks, seed=setup.seed)
         self.session: Session = self.shell.session
         self.session.interrupted = False
-
-    @property
-    def bolt(self) -> ShellBolt:
-        """Storm's side of a bolt."""
-        assert isinstance(self.shell, ShellBolt)  # noqa: S101 (commands are chosen by kind)
-        return self.shell
-
-    @property
-    def spout(self) -> ShellSpout:
-        """Storm's side of a spout."""
-        assert isinstance(self.shell, ShellSpout)  # noqa: S101 (commands are chosen by kind)
-        return self.shell
 
     @property
     def alive(self) -> bool:

@@ -12,7 +12,6 @@ import msgspec
 from multilang_cli.catalogue.bound import Bound
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.launch import readable
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.session import Session
 from multilang_cli.protocol.words.events import Event, Exited
@@ -125,9 +124,7 @@ def replay(recording: JudgedRecording, subject: Subject, how: ReplayOptions) -> 
         if how.record is not None:
             how.record.unlink(missing_ok=True)
             sinks = (*sinks, stack.enter_context(_writer(how.record, recording, subject, profile)))
-        process = ComponentProcess.start(
-            subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=private_pid_dir()
-        )
+        process = subject.start()
         session = stack.enter_context(Session(Pump(process, judge_of(profile, recording.rulebook, Bound()), sinks)))
         player = RecordingPlayer(session, recording, how.wanted, conf=subject.component.conf, real_time=how.real_time)
         try:

@@ -11,6 +11,7 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.launch import Launch, resolve
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.rulebook import Rulebook
 from multilang_cli.protocol.words.verdicts import StormVersion
@@ -20,6 +21,8 @@ from multilang_cli.subject.samples import samples_of
 from multilang_cli.subject.source.sources import source_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Handshake
     from multilang_cli.protocol.words.verdicts import Profile
@@ -93,8 +96,13 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         """The tuples that a bolt is fed, declared or made up."""
         return samples_of(self.component)
 
-    def handshake(self, pid_dir: str) -> Handshake:
-        """Storm's first message. `pid_dir`: an existing folder."""
+    def start(self, more_env: Mapping[str, str] | None = None) -> ComponentProcess:
+        """Start a process of it, with more variables in its environment. Raises LaunchError."""
+        env = {**self.env, **(more_env or {})}
+        return ComponentProcess.start(self.launch.argv, cwd=self.cwd, env=env, pid_dir=private_pid_dir())
+
+    def handshake(self, process: ComponentProcess) -> Handshake:
+        """Storm's first message to a process of it."""
         profile = self.profile
         conf = context.realistic_conf(base_conf(self.version.id), profile, dict(self.component.conf))
-        return context.handshake(profile, self.version, conf, pid_dir)
+        return context.handshake(profile, self.version, conf, str(process.pid_dir))

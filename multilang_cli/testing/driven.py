@@ -6,9 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell.bolt import ShellBolt
-from multilang_cli.driver.shell.spout import ShellSpout
+from multilang_cli.driver.shell.either import shell_of
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
 
     from multilang_cli.causes.model import Cause
     from multilang_cli.driver.session import Session
+    from multilang_cli.driver.shell.bolt import ShellBolt
+    from multilang_cli.driver.shell.spout import ShellSpout
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.subject.options import Component
@@ -114,19 +114,13 @@ class Driven:
         )
         profile = subject.profile
         self.surroundings = subject.surroundings
-        process = ComponentProcess.start(
-            subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=private_pid_dir()
-        )
         self._over = False
         self._replies = _Replies()
         self._watch = Watch()
-        side = ShellBolt if component.kind == "bolt" else ShellSpout
-        self.shell: ShellBolt | ShellSpout = side(
-            process, judge_of(profile, subject.rulebook), (self._replies, self._watch)
-        )
+        process, judge = subject.start(), judge_of(profile, subject.rulebook)
+        self.shell = shell_of(process, judge, (self._replies, self._watch))
         self.session: Session = self.shell.session
-        message = subject.handshake(str(process.pid_dir))
-        self.session.handshake(message, profile.limits["pid"])
+        self.session.handshake(subject.handshake(process), profile.limits["pid"])
         self.limits = profile.limits
 
     @property

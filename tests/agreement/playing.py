@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.driver.session import Session
+    from multilang_cli.driver.shell.either import Shell
     from multilang_cli.driver.shell.spout import ShellSpout
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding, Profile, StormVersion
@@ -153,7 +154,7 @@ def _profile(case: Case, version: StormVersion) -> Profile:
     return msgspec.structs.replace(profile, storm=version.id, conf=conf, limits=limits, streams=streams)
 
 
-def _converse(shell: ShellBolt | ShellSpout, case: Case, collector: Collector) -> None:
+def _converse(shell: Shell, case: Case, collector: Collector) -> None:
     session, profile = shell.session, shell.profile
     conf = context.realistic_conf(base_conf(session.judge.version.id), profile, {})
     handshake = context.handshake(profile, session.judge.version, conf, str(session.process.pid_dir))

@@ -29,7 +29,7 @@ from tests.sessions import with_player
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.driver.shell.bolt import ShellBolt
+    from multilang_cli.driver.shell.either import Shell
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import StormVersion
 
@@ -137,7 +137,7 @@ def _play(case: Case, folder: Path, version_id: str) -> Told:
     return Told([shown(call, version.dialect) for call in follower.collector.told], found)
 
 
-def _converse(shell: ShellBolt | ShellSpout, case: Case, follower: _Follower) -> None:
+def _converse(shell: Shell, case: Case, follower: _Follower) -> None:
     session, limit = shell.session, case["limit_ms"] / 1000
     if isinstance(shell, ShellSpout):
         for command in case["calls"]:

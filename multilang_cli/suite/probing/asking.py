@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell.bolt import ShellBolt
-from multilang_cli.driver.shell.spout import ShellSpout
+from multilang_cli.driver.shell.either import shell_of
 from multilang_cli.driver.waits import describing
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.session import Session
+    from multilang_cli.driver.shell.either import Shell
     from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import SubjectResult
     from multilang_cli.subject.subject import Subject
@@ -118,15 +117,14 @@ def _held_back(checked: Subject, session: Session, watch: Watch) -> Met:
 
 
 @contextmanager
-def started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[ShellBolt | ShellSpout, bool]]:
+def started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[Shell, bool]]:
     """The component as a `kind`, and whether its handshake is done."""
     subject = msgspec.structs.replace(checked, component=msgspec.structs.replace(checked.component, kind=kind))
-    profile, pid_dir = subject.profile, private_pid_dir()
-    process = ComponentProcess.start(checked.launch.argv, cwd=checked.cwd, env=checked.env, pid_dir=pid_dir)
+    profile, process = subject.profile, subject.start()
     judge = Conversation(profile, checked.rulebook, roles=roles_of(profile))
-    shell = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, sinks)
+    shell = shell_of(process, judge, sinks)
     with shell.session as session:
-        session.say(subject.handshake(str(pid_dir)))
+        session.say(subject.handshake(process))
         said_pid = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
         yield shell, said_pid
 

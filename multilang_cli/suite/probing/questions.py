@@ -15,10 +15,11 @@ from multilang_cli.suite.steps.ticks import PLAYED, declared_ticks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from multilang_cli.driver.shell.either import Shell
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.probing.replies import Replies
 
-    Question = Callable[[Subject, ShellBolt | ShellSpout, Replies], Callable[[], bool]]
+    Question = Callable[[Subject, Shell, Replies], Callable[[], bool]]
     """Asks a session something, and gives back what tells whether it is answered."""
 
 _FILL_A_BUFFER = 400
@@ -29,7 +30,7 @@ _USUAL_LETTERS = 3
 """Letters of a text that anybody may say."""
 
 
-def beat(_: Subject, shell: ShellBolt | ShellSpout, __: Replies) -> Callable[[], bool]:
+def beat(_: Subject, shell: Shell, __: Replies) -> Callable[[], bool]:
     """Send a heartbeat, which a bolt answers with a sync."""
     assert isinstance(shell, ShellBolt)  # noqa: S101 (what a bolt is started with)
     bolt = shell
@@ -37,7 +38,7 @@ def beat(_: Subject, shell: ShellBolt | ShellSpout, __: Replies) -> Callable[[],
     return lambda: bolt.syncs > 0
 
 
-def beat_again(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:
+def beat_again(checked: Subject, shell: Shell, replies: Replies) -> Callable[[], bool]:
     """A heartbeat, and a second later the next, as Storm does: it may lose the first, and answers that.
 
     Then many at once: their answers fill a buffer that is flushed only when it is full, or each so many messages.
@@ -51,7 +52,7 @@ def beat_again(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies
     return answered
 
 
-def feed(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:
+def feed(checked: Subject, shell: Shell, replies: Replies) -> Callable[[], bool]:
     """Feed what is declared, or one tuple of our making, and a tick where it is to settle them by that."""
     assert isinstance(shell, ShellBolt)  # noqa: S101 (what a bolt is started with)
     samples = samples_of(checked.component)
@@ -69,14 +70,14 @@ def feed(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> C
     return lambda: replies.acts_as_a_bolt
 
 
-def feed_and_beat(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:
+def feed_and_beat(checked: Subject, shell: Shell, replies: Replies) -> Callable[[], bool]:
     """Feed a component that answers heartbeats: what it holds back of a tuple comes with that."""
     done = feed(checked, shell, replies)
     beat(checked, shell, replies)
     return done
 
 
-def ask_next(_: Subject, shell: ShellBolt | ShellSpout, __: Replies) -> Callable[[], bool]:
+def ask_next(_: Subject, shell: Shell, __: Replies) -> Callable[[], bool]:
     """Ask it for a tuple, as a spout is."""
     assert isinstance(shell, ShellSpout)  # noqa: S101 (what a spout is started with)
     spout = shell
@@ -86,7 +87,7 @@ def ask_next(_: Subject, shell: ShellBolt | ShellSpout, __: Replies) -> Callable
     return lambda: spout.answered
 
 
-def activated_next(checked: Subject, shell: ShellBolt | ShellSpout, replies: Replies) -> Callable[[], bool]:
+def activated_next(checked: Subject, shell: Shell, replies: Replies) -> Callable[[], bool]:
     """Ask for a tuple as Storm does: a spout that opens its source on `activate` can't answer a `next` before."""
     assert isinstance(shell, ShellSpout)  # noqa: S101 (what a spout is started with)
     if checked.version.activate:

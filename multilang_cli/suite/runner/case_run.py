@@ -14,8 +14,8 @@ from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.causes.seen import COMMANDS
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.either import Shell, shell_of
 from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.judge.coverage import Coverage
@@ -185,23 +185,20 @@ class CaseRun:
             self._play(shell, (("handshake", {}), ("tuple", {}), ("settle", {}), ("quiet", {})))
             return session.running
 
-    def _start(self, sinks: Iterable[EventSink]) -> ShellBolt | ShellSpout:
+    def _start(self, sinks: Iterable[EventSink]) -> Shell:
         checked = self.subject
         judge = judge_of(self._profile, checked.rulebook)
-        pid_dir = private_pid_dir()
-        env = {**checked.env, **self.case.env}
-        process = ComponentProcess.start(checked.launch.argv, cwd=checked.cwd, env=env, pid_dir=pid_dir)
-        if self._profile.kind == "bolt":
-            ticks = declared_ticks(checked.component) if takes_ticks(checked.component) else 0
-            timer = TIMER if checked.version.heartbeats else 0.0
-            bolt = ShellBolt(process, judge, sinks, timer=timer, ticks=ticks, seed=checked.options.seed)
-            bolt.reminders = REMINDERS
-            return bolt
-        spout = ShellSpout(process, judge, sinks)
-        spout.block_as_storm()
-        return spout
+        ticks = declared_ticks(checked.component) if takes_ticks(checked.component) else 0
+        timer = TIMER if checked.version.heartbeats else 0.0
+        process = checked.start(self.case.env)
+        shell = shell_of(process, judge, sinks, timer=timer, ticks=ticks, seed=checked.options.seed)
+        if isinstance(shell, ShellBolt):
+            shell.reminders = REMINDERS
+        else:
+            shell.block_as_storm()
+        return shell
 
-    def _play(self, shell: ShellBolt | ShellSpout, steps: tuple[Step, ...] = ()) -> None:
+    def _play(self, shell: Shell, steps: tuple[Step, ...] = ()) -> None:
         component, session = self.subject.component, shell.session
         stage = Stage(
             shell,

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.driver.shell.bolt import ShellBolt
-from multilang_cli.driver.shell.spout import ShellSpout
+from multilang_cli.driver.shell.either import HasShell
 from multilang_cli.subject.samples import samples_of
 from multilang_cli.suite.steps import values as made_up
 from multilang_cli.suite.steps.settling import AMPLE, TRIAL
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multilang_cli.driver.memory import Holding
+    from multilang_cli.driver.shell.either import Shell
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Handshake
     from multilang_cli.reports.model import Verdict
@@ -49,7 +49,7 @@ class WentSilent(NotExercised):
     verdict = "warn"
 
 
-class Stage:
+class Stage(HasShell):
     """State that an operation works on: the session, the samples, and the case's own memory.
 
     `handshake`: builds the handshake message from a step's arguments. `accepts`: what the component says it takes
@@ -65,7 +65,7 @@ class Stage:
 
     def __init__(
         self,
-        shell: ShellBolt | ShellSpout,
+        shell: Shell,
         component: Component,
         handshake: Callable[[dict[str, Any]], Handshake],
         *,
@@ -97,18 +97,6 @@ class Stage:
         self.may_refuse = False
         self.settled: set[str] = set()
         self._next_sample = 0
-
-    @property
-    def bolt(self) -> ShellBolt:
-        """Storm's side of a bolt."""
-        assert isinstance(self.shell, ShellBolt)  # noqa: S101 (cases are chosen by kind)
-        return self.shell
-
-    @property
-    def spout(self) -> ShellSpout:
-        """Storm's side of a spout."""
-        assert isinstance(self.shell, ShellSpout)  # noqa: S101 (cases are chosen by kind)
-        return self.shell
 
     def sample(self) -> Sample:
         """The next sample, in turn, to be fed."""
