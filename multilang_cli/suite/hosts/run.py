@@ -14,7 +14,6 @@ import msgspec
 
 from multilang_cli.catalogue.feed_file import VARIABLE, written
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.catalogue.written import clause_of
 from multilang_cli.component import player
 from multilang_cli.driver.launch import Launch, readable
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
@@ -27,6 +26,7 @@ from multilang_cli.protocol.words.verdicts import Finding, StormVersion
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
+from multilang_cli.suite.case_result import case_result
 from multilang_cli.suite.hosts.witnessed import Witnessed
 from multilang_cli.suite.runner.case_verdict import STDERR_SHOWN
 from multilang_cli.suite.runner.suite_run import RecordError
@@ -132,15 +132,11 @@ class HostRun:
         secrets = Redactor({}, words=self.plan.command)
         words = ["mlcheck", "host", "--storm", self.plan.version.id, *patience, "-k", case.id]
         words += ["--", *secrets.words(self.plan.command)]
-        return SubjectResult(
-            id=case.id,
-            title=case.title,
-            level=case.level,
-            verdict=verdict,
-            reason=reason,
-            expected=case.expected,
+        return case_result(
+            case,
+            verdict,
+            reason,
             duration=round(time.monotonic() - began, 4),
-            clause=clause_of(case.clause),
             findings=findings,
             excerpt=excerpt_of(findings, seen.events, secrets) if seen is not None else (),
             stderr_tail=decode(seen.process.stderr_tail[-STDERR_SHOWN:]) if seen is not None else "",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-import traceback
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,13 +14,13 @@ from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.reports.machine import platform_of
 from multilang_cli.reports.model import ComponentReport, RunResult, Selection, SubjectResult, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
+from multilang_cli.suite.case_result import our_fault
 from multilang_cli.suite.cases.selection import matching
 from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.suite.hosts.run import HostRun
 from multilang_cli.suite.runner.jobs import Jobs
 from multilang_cli.suite.runner.playing import STOPS, Progress
 from multilang_cli.suite.runner.suite_run import RecordError, prepare_record, suite_hash
-from multilang_cli.transcript.private import open_private
 from multilang_cli.transcript.secrets import hide_words
 
 if TYPE_CHECKING:
@@ -118,12 +116,8 @@ class _Run:
             subject = run.run()
         except (LaunchError, RecordError):
             raise
-        except Exception as error:  # noqa: BLE001 - a fault of ours costs this case, not the run
-            path = self._plan.record / f"{case.id}.fault.txt"
-            with suppress(OSError), open_private(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(traceback.format_exc())
-            reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
-            return SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
+        except Exception as error:  # noqa: BLE001 (it costs this case, not the run)
+            return our_fault(case, error, self._plan.record)
         self._started = self._started or run.started
         if run.unrecorded:
             self.notes[f"transcripts can't be written to {self._plan.record}: {run.unrecorded} (--record DIR)"] = None

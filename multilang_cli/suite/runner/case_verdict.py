@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.catalogue.written import clause_of
 from multilang_cli.causes.facts import Known, said_in_time
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.memory import shown
@@ -18,6 +17,7 @@ from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import Judgement, verdict_of
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.samples import has_samples
+from multilang_cli.suite.case_result import case_result
 from multilang_cli.suite.verdict.causes import causes_of
 from multilang_cli.suite.verdict.refusals import (
     Refused,
@@ -155,15 +155,11 @@ class CaseVerdict:
     ) -> SubjectResult:
         """The result of a case that is over; without `end`, of one that was not played or does not count."""
         case, session = self.case, end.session if end is not None else None
-        return SubjectResult(
-            id=case.id,
-            title=case.title,
-            level=case.level,
-            verdict=verdict,
-            reason=reason,
-            expected=case.expected,
+        return case_result(
+            case,
+            verdict,
+            reason,
             duration=round(time.monotonic() - self._began, 4),
-            clause=clause_of(case.clause),
             findings=findings,
             outlook=session.judge.outlook() if session is not None else (),
             excerpt=self._excerpt(findings, end.watch) if end is not None and verdict not in {"pass", "skip"} else (),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
@@ -17,9 +15,9 @@ import msgspec
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.event_sentences import awaiting
-from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, Judgement
 from multilang_cli.subject.options import redactor_of
+from multilang_cli.suite.case_result import our_fault
 from multilang_cli.suite.cases.fitness import why_unfit
 from multilang_cli.suite.cases.selection import fitting
 from multilang_cli.suite.runner.case_run import CaseRun
@@ -29,7 +27,6 @@ from multilang_cli.suite.steps.settling import SUBJECT, subject_of
 from multilang_cli.suite.verdict.baseline import FLAKY_RETRIES, apply, without_a_case
 from multilang_cli.suite.verdict.repeats import Hang, Repeats
 from multilang_cli.terminal.output import remark, remark_note
-from multilang_cli.transcript.private import open_private
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
     from multilang_cli.driver.script import WaitingFor
     from multilang_cli.driver.session import OnWait
     from multilang_cli.protocol.words.waits import Waits
+    from multilang_cli.reports.model import SubjectResult
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.cases.case import Case
     from multilang_cli.suite.verdict.baseline import Baseline
@@ -266,7 +264,7 @@ class Run:
     def _once(
         self, checked: Subject, case: Case, short: float | None = None, on_wait: OnWait | None = None
     ) -> PlayedCase:
-        """Play a case; a fault of ours costs this case, not the run."""
+        """Play a case, and learn of it."""
         learned = self.learned
         run = CaseRun(checked, case, short, learned=learned)
         run.on_wait = on_wait
@@ -294,9 +292,4 @@ class Run:
             if isinstance(error.__context__, KeyboardInterrupt):
                 # What an interrupt left half done can fail when it is cleaned up; it is an interrupt all the same.
                 raise KeyboardInterrupt from error
-            path = self.subject.record / f"{case.id}.fault.txt"
-            with suppress(OSError), open_private(path, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(traceback.format_exc())
-            reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
-            subject = SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
-            return PlayedCase(subject, run.said_pid)
+            return PlayedCase(our_fault(case, error, self.subject.record), run.said_pid)

@@ -11,16 +11,16 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.catalogue.written import clause_of
 from multilang_cli.causes.tracebacks import last_line
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.words.messages import Ack, Fail, SpoutCommand, Sync, TupleMsg
-from multilang_cli.reports.model import SubjectResult
+from multilang_cli.suite.case_result import case_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from multilang_cli.protocol.words.events import Event
+    from multilang_cli.reports.model import SubjectResult
     from multilang_cli.suite.cases.case import Case
 
 CONFIRMED_WITHIN = 3.0
@@ -329,16 +329,8 @@ class Repeats:
 
 
 def _repetition(case: Case, cause: _Cause) -> SubjectResult:
-    return SubjectResult(
-        id=case.id,
-        title=case.title,
-        level=case.level,
-        verdict="untestable",
-        reason=f"same cause as {cause.first}: {cause.reason} (--exhaustive plays it all the same)",
-        expected=case.expected,
-        clause=clause_of(case.clause),
-        same_cause=cause.first,
-    )
+    reason = f"same cause as {cause.first}: {cause.reason} (--exhaustive plays it all the same)"
+    return case_result(case, "untestable", reason, same_cause=cause.first)
 
 
 def shortened(limits: dict[str, float], short: float) -> dict[str, float]:
