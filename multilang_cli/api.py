@@ -16,10 +16,11 @@ from multilang_cli.driver.launch import LaunchError
 from multilang_cli.judging.linting import judge_transcripts, lint_result
 from multilang_cli.reports.model import RunResult
 from multilang_cli.subject.options import RunOptions
+from multilang_cli.subject.recordings import RecordError
 from multilang_cli.suite.cases.case import CaseError
 from multilang_cli.suite.cases.selection import SelectionError
 from multilang_cli.suite.probe import kind_of
-from multilang_cli.suite.runner.suite_run import RecordError, run_suite
+from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.testing.declared import DeclarationError, check_list, check_storm, check_words, declare
 from multilang_cli.testing.driven import Answer, DrivenBolt, DrivenSpout
 from multilang_cli.transcript.format import TranscriptError

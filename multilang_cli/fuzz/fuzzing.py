@@ -25,12 +25,13 @@ from multilang_cli.reports.verdict import Circumstances, decisive
 from multilang_cli.subject.declared import not_started, one_subject
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.outputs import checked_reports, console_of, tell_result
+from multilang_cli.subject.recordings import RecordError, prepare_record, unwritable
 from multilang_cli.subject.samples import has_samples
 from multilang_cli.subject.settings import Flags
 from multilang_cli.suite.cases.case import Case, plain_case
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.runner.case_run import CaseRun
-from multilang_cli.suite.runner.suite_run import RecordError, prepare_record, result_of_subjects
+from multilang_cli.suite.runner.suite_run import result_of_subjects
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import progress_line
 from multilang_cli.transcript.private import open_afresh
@@ -239,7 +240,7 @@ class Fuzzing:
         if search.failing is not None and search.unkept:
             lost.append(f"what was found can't be kept in {self.asked.database}: {search.unkept} (--database DIR)")
         if self._unrecorded:
-            lost.append(f"transcripts can't be written to {self.checked.record}: {self._unrecorded} (--record DIR)")
+            lost.append(unwritable(self.checked.record, self._unrecorded))
         return lost
 
     def _passed(self, search: Search) -> SubjectResult:

@@ -23,7 +23,7 @@ from multilang_cli.repl.screen import Screen, ScreenError
 from multilang_cli.repl.session_config import SessionConfig
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.declared import not_started, one_declared
-from multilang_cli.subject.outputs import make_record
+from multilang_cli.subject.recordings import prepare_record
 from multilang_cli.subject.reproduce import words_of
 from multilang_cli.subject.settings import Flags, color
 from multilang_cli.suite.probe import kind_of
@@ -95,7 +95,7 @@ def play_setup(
     terminal = script.asks and sys.stdin.isatty() and sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     screen = Screen(_columns, color=when == "always" or (when == "auto" and sys.stdout.isatty() and not plain))
-    make_record(record)
+    prepare_record(record)
     driver = Driver(setup, COMMANDS, screen, record, waits=not terminal)
     with _interruptible(driver) if terminal else nullcontext():
         return _played(driver, script, play, terminal=terminal)

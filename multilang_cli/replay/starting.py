@@ -16,8 +16,8 @@ from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay, repl
 from multilang_cli.replay.result import replay_result, result_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.subject.declared import not_started, one_declared
-from multilang_cli.subject.outputs import checked_reports, console_of, make_record, write_reports
-from multilang_cli.subject.recordings import refuse_overwriting
+from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.recordings import prepare_record, refuse_overwriting
 from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import stdout_may_close
@@ -133,7 +133,7 @@ def subject_for(command: str, flags: Flags, recording: JudgedRecording) -> Subje
 def _record(folder: Path, recording: JudgedRecording) -> Path:
     """The place where this conversation is recorded: never over the recording itself. Raises CommandError."""
     path = folder / f"replay-{Path(recording.path).stem.removeprefix('replay-')}.ndjson"
-    make_record(folder)
+    prepare_record(folder)
     same = path.exists() and any(path.samefile(each) for each in recording.files)
     return path.with_stem(f"{path.stem}-again") if same else path
 

@@ -16,12 +16,10 @@ from multilang_cli.reports.verdict import word_of
 from multilang_cli.subject.settings import color
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import stdout_may_close, write
-from multilang_cli.transcript.private import make_private
 from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from rich.console import Console
 
@@ -34,14 +32,6 @@ if TYPE_CHECKING:
 def console_of(flag: str | None) -> Console:
     """The console on stdout, coloured as the flag, the environment or the terminal says. Raises CommandError."""
     return make_console(sys.stdout, color(flag, os.environ))
-
-
-def make_record(folder: Path) -> None:
-    """Make the directory for transcripts. Raises CommandError."""
-    try:
-        make_private(folder)
-    except OSError as error:
-        raise CommandError(f"transcripts can't be written to {folder}: {error.strerror} (--record DIR)") from None
 
 
 def write_json(value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Recordings that the command line names: files, directories, or stdin."""
+"""Recordings that the command line names, to be read or written: files, directories, or stdin."""
 
 from __future__ import annotations
 
@@ -8,12 +8,33 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.transcript.naming import HISTORY
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 STDIN = "/dev/stdin"
 """Where stdin is found by those who open paths."""
+
+
+class RecordError(CommandError):
+    """The directory for transcripts can't be used: the message says why."""
+
+
+def prepare_record(record: Path) -> None:
+    """Make the directory for transcripts. Raises RecordError if nothing can be written there."""
+    try:
+        make_private(record)
+        probe = record / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise RecordError(unwritable(record, error.strerror or str(error))) from None
+
+
+def unwritable(record: Path, why: str) -> str:
+    """The sentence on a directory to which transcripts can't be written."""
+    return f"transcripts can't be written to {record}: {why} (--record DIR)"
 
 
 def paths_of(command: str, transcripts: Sequence[str]) -> list[str]:

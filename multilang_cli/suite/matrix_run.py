@@ -18,13 +18,13 @@ from multilang_cli.reports.matrix.files import DATA, read_matrix, write_matrix
 from multilang_cli.reports.matrix.words import library_label, score_in_words
 from multilang_cli.subject.config import Config, ConfigError
 from multilang_cli.subject.outputs import write_json
+from multilang_cli.subject.recordings import RecordError
 from multilang_cli.subject.settings import Flags, run_options
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.subject.testee import prepare
 from multilang_cli.suite import matrix as suite
 from multilang_cli.suite.cases.case import CaseError
 from multilang_cli.suite.cases.selection import SelectionError
-from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.terminal.exits import CommandError, ExitCode, worst
 from multilang_cli.terminal.output import progress_line, remark, write
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.suite.runner.suite_run import RecordError
+from multilang_cli.subject.recordings import RecordError
 from multilang_cli.suite.steps import bolt_steps
 from multilang_cli.suite.steps import operations as steps
 from multilang_cli.terminal.fault import without_values

@@ -12,11 +12,11 @@ from multilang_cli.driver.launch import LaunchError, resolve
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.outputs import checked_reports, console_of, tell_result
 from multilang_cli.subject.patterns import patterns
+from multilang_cli.subject.recordings import RecordError
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.suite.cases.selection import SelectionError
 from multilang_cli.suite.hosts.run import HostPlan
 from multilang_cli.suite.hosts.suite import HostOptions, judge_host
-from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import progress_line
 from multilang_cli.transcript.secrets import declare

@@ -26,10 +26,10 @@ from multilang_cli.protocol.words.verdicts import Finding, StormVersion
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
+from multilang_cli.subject.recordings import RecordError
 from multilang_cli.suite.case_result import case_result
 from multilang_cli.suite.hosts.witnessed import Witnessed
 from multilang_cli.suite.runner.case_verdict import STDERR_SHOWN
-from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.transcript.recording import Recording, header_now
 from multilang_cli.transcript.redact import Redactor
 

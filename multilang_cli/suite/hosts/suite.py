@@ -14,13 +14,14 @@ from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.reports.machine import platform_of
 from multilang_cli.reports.model import ComponentReport, RunResult, Selection, SubjectResult, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
+from multilang_cli.subject.recordings import RecordError, prepare_record, unwritable
 from multilang_cli.suite.case_result import our_fault
 from multilang_cli.suite.cases.selection import matching
 from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.suite.hosts.run import HostRun
 from multilang_cli.suite.runner.jobs import Jobs
 from multilang_cli.suite.runner.playing import STOPS, Progress
-from multilang_cli.suite.runner.suite_run import RecordError, prepare_record, suite_hash
+from multilang_cli.suite.runner.suite_run import suite_hash
 from multilang_cli.transcript.secrets import hide_words
 
 if TYPE_CHECKING:
@@ -120,5 +121,5 @@ class _Run:
             return our_fault(case, error, self._plan.record)
         self._started = self._started or run.started
         if run.unrecorded:
-            self.notes[f"transcripts can't be written to {self._plan.record}: {run.unrecorded} (--record DIR)"] = None
+            self.notes[unwritable(self._plan.record, run.unrecorded)] = None
         return subject

@@ -17,6 +17,7 @@ from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.event_sentences import awaiting
 from multilang_cli.reports.verdict import Circumstances, Judgement
 from multilang_cli.subject.options import redactor_of
+from multilang_cli.subject.recordings import unwritable
 from multilang_cli.suite.case_result import our_fault
 from multilang_cli.suite.cases.fitness import why_unfit
 from multilang_cli.suite.cases.selection import fitting
@@ -281,7 +282,7 @@ class Run:
                 if self.slow is not None and learned.settling.delay:
                     self.slow(learned.settling.delay)
                 if run.unrecorded:
-                    why = f"transcripts can't be written to {self.subject.record}: {run.unrecorded} (--record DIR)"
+                    why = unwritable(self.subject.record, run.unrecorded)
                     if why not in self.notes:
                         remark_note(why)
                         self.notes = (*self.notes, why)

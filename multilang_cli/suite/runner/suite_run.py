@@ -20,6 +20,7 @@ from multilang_cli.reports.machine import platform_of
 from multilang_cli.reports.model import ComponentReport, CoverageReport, RunResult, Selection, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, RunOptions, redactor_of
+from multilang_cli.subject.recordings import prepare_record
 from multilang_cli.subject.samples import declared_values, has_samples, named, sources_of, unfed
 from multilang_cli.subject.source.sources import source_of, suspect_in
 from multilang_cli.subject.subject import Subject
@@ -30,17 +31,11 @@ from multilang_cli.suite.runner.playing import Progress, Run
 from multilang_cli.suite.steps.ticks import told, with_ticks
 from multilang_cli.suite.verdict import known_failures
 from multilang_cli.suite.verdict.baseline import Baseline
-from multilang_cli.terminal.exits import CommandError
-from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from multilang_cli.reports.model import SubjectResult
-
-
-class RecordError(CommandError):
-    """The directory for transcripts can't be used: the message says why."""
 
 
 def run_suite(component: Component, options: RunOptions, progress: Progress | None = None) -> RunResult:
@@ -154,17 +149,6 @@ def not_run(
         subjects=met,
     )
     return _without_secrets(conclude(result, circumstances), component)
-
-
-def prepare_record(record: Path) -> None:
-    """Make the directory for transcripts. Raises RecordError if nothing can be written there."""
-    try:
-        make_private(record)
-        probe = record / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise RecordError(f"transcripts can't be written to {record}: {error.strerror} (--record DIR)") from None
 
 
 def _without_secrets(result: RunResult, component: Component) -> RunResult:
