@@ -28,6 +28,7 @@ from benchmarks import (
     topology,
 )
 from benchmarks.measure import UnmeasuredError
+from benchmarks.options import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,15 +60,12 @@ _WHOLE = 1000
 def main() -> int:
     """Run the chosen benchmarks; 0 whatever they find, since a busy machine is no fault; 2 if one can't be run."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure mlcheck: ratios of one run.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; default: all")
     parser.add_argument("--json", metavar="PATH", type=Path, help="write the results to PATH as well")
+    names = names_of(parser, BENCHMARKS)
     chosen = parser.parse_args()
-    unknown = [name for name in chosen.names if name not in BENCHMARKS]
-    if unknown:
-        parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     results = []
     try:
-        for name in chosen.names or BENCHMARKS:
+        for name in names:
             results.append(BENCHMARKS[name]())
             _show(results[-1])
     except UnmeasuredError as error:

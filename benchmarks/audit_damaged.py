@@ -6,21 +6,19 @@ with, if one counts twice or not at all, or if anything is raised; the seed of s
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.options import parser_of
 from tests.audit.damaged_files import damaged_file, wrong_in
 
 
 def main() -> int:
     """Read as many as the command line says."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.audit_damaged", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--files", type=int, default=2000, help="how many files (default: 2000)")
-    parser.add_argument("--first", type=int, default=0, help="the first seed (default: 0)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--files", type=int, default=2000, help="how many files")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     given = parser.parse_args()
     bad = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -6,7 +6,6 @@ its conversations. All audits are of one session, after one that only warms Java
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from benchmarks.audit_whole import cpu_below
+from benchmarks.options import parser_of
 from multilang_cli.audit import inputs, pipeline
 from multilang_cli.audit.session import session
 from tests.audit.generator.taps import Taps, transcripts
@@ -46,11 +46,9 @@ class StageSums(NamedTuple):
 
 def main() -> int:
     """Print a row for each audit."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.audit_growing", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--drops", type=int, default=10, help="how often the folder grows (default: 10)")
-    parser.add_argument("--roots", type=int, default=2000, help="trees of a drop, of 21 lines each (default: 2000)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--drops", type=int, default=10, help="how often the folder grows")
+    parser.add_argument("--roots", type=int, default=2000, help="trees of a drop, of 21 lines each")
     parser.add_argument("--goes-on", action="store_true", help="the topology is started once, and runs on")
     given = parser.parse_args()
     drops = list(_parts(given.drops, given.roots) if given.goes_on else _days(given.drops, given.roots))

@@ -7,13 +7,13 @@ then all of them together. 1 if a root is wrong that is said to be certain, or a
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.options import parser_of
 from multilang_cli.audit import inputs
 from multilang_cli.audit.session import session
 from multilang_cli.audit.stages import events
@@ -82,10 +82,8 @@ class Told(NamedTuple):
 
 def main() -> int:
     """Print the tables."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.audit_planted", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--events", type=int, default=100_000, help="lines of each recording, about (default: 100,000)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--events", type=int, default=100_000, help="lines of each recording, about")
     parser.add_argument("--only", action="append", choices=list(SCENARIOS), help="this damage alone; repeatable")
     given = parser.parse_args()
     spark = session("local[2]", size=given.events * BYTES)

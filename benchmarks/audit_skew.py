@@ -7,7 +7,6 @@ one takes half as much again, by the clock or of CPU.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 
 from benchmarks.audit_whole import LOST, audit_command, cpu_below
+from benchmarks.options import parser_of
 from tests.audit.generator.histories import truth
 from tests.audit.generator.taps import transcripts
 from tests.audit.generator.trees import HEALTHY, TreesPlan
@@ -43,12 +43,10 @@ class Run(NamedTuple):
 
 def main() -> int:
     """Print a row for each audit."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.audit_skew", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--events", type=int, default=1_000_000, help="lines, about (default: 1,000,000)")
-    parser.add_argument("--turns", type=int, default=2, help="audits of each (default: 2)")
-    parser.add_argument("--deaths", type=int, default=0, help="how often each worker of bolts dies (default: 0)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--events", type=int, default=1_000_000, help="lines, about")
+    parser.add_argument("--turns", type=int, default=2, help="audits of each")
+    parser.add_argument("--deaths", type=int, default=0, help="how often each worker of bolts dies")
     given = parser.parse_args()
     taken: dict[str, list[Run]] = {name: [] for name in TASKS}
     print("| tasks | lines | of the first | seconds | CPU, s | memory, MB | roots told otherwise |")

@@ -8,7 +8,6 @@ confidence high, or one at certain is wrong.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import split_count
+from benchmarks.options import parser_of
 from multilang_cli.audit import inputs, pipeline
 from multilang_cli.audit.session import session
 from tests.processes import until
@@ -34,10 +34,8 @@ TIMEOUT = 10
 
 def main() -> int:
     """Run it, and print what was right, by confidence."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.audit_truth", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--sentences", type=int, default=2_000, help="that the spout emits (default: 2,000)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--sentences", type=int, default=2_000, help="that the spout emits")
     count = parser.parse_args().sentences
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

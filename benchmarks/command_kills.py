@@ -8,7 +8,6 @@ after its next start, and nobody may have told a traceback.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from benchmarks.hostile import BOLT, GONE, MARK, ROOT, TABLE, is_json, orphans
+from benchmarks.options import names_of, parser_of
 from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.transcript.read import Damaged, entries
 
@@ -144,20 +144,16 @@ class Kills(NamedTuple):
 
 def main() -> int:
     """Kill as often as the command line says; 1 if anything was counted."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.command_kills", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {'; '.join(COMMANDS)}. Default: all")
-    parser.add_argument("--kills", type=int, default=200, help="of each command (default: 200)")
-    parser.add_argument("--seed", type=int, default=1, help="what moments are drawn from (default: 1)")
-    parser.add_argument("--jobs", type=int, default=2, help="kills at once (default: 2)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--kills", type=int, default=200, help="of each command")
+    parser.add_argument("--seed", type=int, default=1, help="what moments are drawn from")
+    parser.add_argument("--jobs", type=int, default=2, help="kills at once")
+    names = names_of(parser, COMMANDS)
     chosen = parser.parse_args()
-    if unknown := [name for name in chosen.names if name not in COMMANDS]:
-        parser.error(f"there is no command {unknown[0]!r}")
     wrong: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         prepare(Path(folder, "given"))
-        for name in chosen.names or COMMANDS:
+        for name in names:
             wrong += kill(name, Kills(chosen.kills, chosen.seed, chosen.jobs, Path(folder)))
     return 1 if wrong else 0
 

@@ -6,16 +6,20 @@ tells, by bug and seed, the seconds and plans that it took, and the smallest pla
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 import time
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from benchmarks.options import parser_of
 from multilang_cli.topology.faults.plan_file import NAME, read_plan
 from tests.topologies.searches import PLANTED, planted_topology, search
 from tests.topologies.workloads import RELIABLE, search_workload
+
+if TYPE_CHECKING:
+    import argparse
 
 SECONDS = 60.0
 SEEDS = (1, 2, 3, 4, 5)
@@ -23,10 +27,8 @@ SEEDS = (1, 2, 3, 4, 5)
 
 def main() -> int:
     """Search all; 1 if a bug was not found, or a correct topology was blamed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.fault_search", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each search (default: 60)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each search")
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="(default: 1 2 3 4 5)")
     parser.add_argument("--only", default="", help="bugs or workloads whose name has these words")
     parser.add_argument("--reliable", action="store_true", help="search correct topologies: nothing is found")

@@ -6,21 +6,21 @@ warn. A fault that found nothing left to strike makes a run inconclusive: each o
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.options import parser_of
 from tests.topologies.workloads import RELIABLE, run_workload
 
 
 def main() -> int:
     """Run the soak; 1 if anything was lost, or something else did not hold."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=200, help="runs in all, the workloads in turn (default: 200)")
-    parser.add_argument("--first", type=int, default=1, help="the first seed (default: 1)")
-    parser.add_argument("--faults", type=int, default=2, help="faults a run (default: 2)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--runs", type=int, default=200, help="runs in all, the workloads in turn")
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--faults", type=int, default=2, help="faults a run")
     parser.add_argument("--only", default="", help="one workload")
     chosen = parser.parse_args()
     names = [name for name in RELIABLE if chosen.only in ("", name)]

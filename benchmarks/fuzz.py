@@ -5,13 +5,13 @@ What it counts is false alarms. There must be none. It says how many conversatio
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.options import chosen_of, parser_of
 from benchmarks.soak import busy
 from multilang_cli.fuzz.fuzzing import FuzzFlags, Fuzzing
 from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
@@ -29,17 +29,16 @@ RUBY: tuple[tuple[str, Kind, str], ...] = (("split_bolt", "bolt", "word"), ("sen
 
 def main() -> int:
     """Play; 1 if there was a false alarm."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a part of a component's name; default: all")
-    parser.add_argument("--conversations", type=int, default=2000, help="with each component (default: 2000)")
-    parser.add_argument("--seed", type=int, default=1, help="where they come from (default: 1)")
-    parser.add_argument("--busy", type=int, default=0, help="busy loops beside it (default: none)")
+    parser.add_argument("--conversations", type=int, default=2000, help="with each component")
+    parser.add_argument("--seed", type=int, default=1, help="where they come from")
+    parser.add_argument("--busy", type=int, default=0, help="busy loops beside it")
     chosen = parser.parse_args()
     alarms = 0
     with tempfile.TemporaryDirectory() as folder, busy(chosen.busy):
-        for name, component in right(Path(folder)).items():
-            if not chosen.names or any(part in name for part in chosen.names):
-                alarms += fuzz(name, component, chosen.conversations, chosen.seed, folder)
+        for name, component in chosen_of(right(Path(folder)), chosen.names):
+            alarms += fuzz(name, component, chosen.conversations, chosen.seed, folder)
     print(f"false alarms: {alarms}")
     return 1 if alarms else 0
 

@@ -8,7 +8,6 @@ passes on what it is given, and every line of a recording but the last is whole.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -20,6 +19,8 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import IO, NamedTuple
+
+from benchmarks.options import parser_of
 
 ROOT = Path(__file__).parent.parent
 BOLT = str(ROOT / "examples" / "python" / "split_bolt.py")
@@ -132,9 +133,9 @@ TAP = ("tap", "--kind", "bolt", "--record", "recorded", "--", sys.executable, "c
 
 def main() -> int:
     """Run the soak; 1 if anything was counted."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("count", nargs="?", type=int, default=1000, help="random combinations (default: 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="what they are drawn from (default: 0)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("count", nargs="?", type=int, default=1000, help="random combinations")
+    parser.add_argument("--seed", type=int, default=0, help="what they are drawn from")
     chosen = parser.parse_args()
     for each in filter(None, SIGNALS):
         if each is not signal.SIGKILL:

@@ -5,7 +5,6 @@ Nothing may be lost, what comes twice is bounded by what was not stored, memory 
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.options import names_of, parser_of
 from multilang_cli.catalogue.loader import load_versions
 from multilang_cli.kafka.local.broker import LocalKafka
 from multilang_cli.kafka.local.demo import fill_with
@@ -33,15 +33,13 @@ BATCH = 500
 
 def main() -> int:
     """Run the soak; 1 if something was lost, repeated too often, or grew."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.kafka_soak", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}; default: all")
-    parser.add_argument("--messages", type=int, default=100_000, help="of deaths and the outage (default: 100,000)")
-    parser.add_argument("--memory", type=int, default=5_000_000, help="messages of memory (default: 5,000,000)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--messages", type=int, default=100_000, help="of deaths and the outage")
+    parser.add_argument("--memory", type=int, default=5_000_000, help="messages of memory")
+    names = names_of(parser, PARTS)
     chosen = parser.parse_args()
     failed = 0
-    for name in chosen.names or PARTS:
+    for name in names:
         began = time.monotonic()
         with LocalKafka(3 if name == "leader" else 1) as kafka, tempfile.TemporaryDirectory() as folder:
             found = PARTS[name](kafka, chosen.memory if name == "memory" else chosen.messages, Path(folder))

@@ -6,7 +6,6 @@ only that case is played, and put into what is kept: minutes instead of an hour,
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from benchmarks.options import parser_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.subject.options import RunOptions
@@ -34,14 +34,14 @@ SHIPPED = Path("conformance", "kills")
 
 def main() -> int:
     """Play and keep them; 1 if a case kills none."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("homes", nargs="*", metavar="HOME", help="a testee's folder, or a file of tests/mutants")
-    parser.add_argument("--jobs", type=int, default=4, help="cases at once (default: 4)")
-    parser.add_argument("--timeout", type=float, default=5, help="seconds to wait for an answer (default: 5)")
+    parser.add_argument("--jobs", type=int, default=4, help="cases at once")
+    parser.add_argument("--timeout", type=float, default=5, help="seconds to wait for an answer")
     parser.add_argument(
         "--case", metavar="ID", default="", help="play this case only, and keep what was seen of others"
     )
-    parser.add_argument("--into", type=Path, default=SHIPPED, help=f"folder of the results (default: {SHIPPED})")
+    parser.add_argument("--into", type=Path, default=SHIPPED, help="folder of the results")
     chosen = parser.parse_args()
     if unknown := set(chosen.homes) - {mutant.home for mutant in planted()}:
         parser.error(f"no mutants are in {', '.join(sorted(unknown))}")

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import msgspec
 import zstandard
 
+from benchmarks.options import names_of, parser_of
 from multilang_cli.audit import parsing
 from multilang_cli.audit.stages.file_lines import packed
 from multilang_cli.audit.store.manifest import FOLDER, ManifestError, newest, trees_before
@@ -259,19 +260,17 @@ READERS = {
 
 def main() -> int:
     """Search with each reader; 1 if anything was counted."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.readers", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(READERS)}; default: all")
-    parser.add_argument("--seconds", type=int, default=120, help="of CPU for each (default: 120)")
-    parser.add_argument("--seed", type=int, default=1, help="what is drawn (default: 1)")
+    parser = parser_of(__file__, __doc__)
+    parser.add_argument("--seconds", type=int, default=120, help="of CPU for each")
+    parser.add_argument("--seed", type=int, default=1, help="what is drawn")
     parser.add_argument("--kept", type=Path, default=Path("readers-found"), help="where files that do harm go")
     parser.add_argument("--within", type=Path, help=argparse.SUPPRESS)
+    names = names_of(parser, READERS)
     chosen = parser.parse_args()
-    if unknown := [name for name in chosen.names if name not in READERS]:
-        parser.error(f"there is no reader {unknown[0]!r}")
     if chosen.within:
         _search(chosen.names[0], chosen.seconds, chosen.seed, chosen.within)
     chosen.kept.mkdir(parents=True, exist_ok=True)
-    harmful = [name for name in chosen.names or READERS if _elsewhere(name, chosen)]
+    harmful = [name for name in names if _elsewhere(name, chosen)]
     print(f"harmful: {', '.join(harmful) or 'none'}")
     return 1 if harmful else 0
 

@@ -8,7 +8,6 @@ pause makes of a verdict.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
+from benchmarks.options import chosen_of, parser_of
 from benchmarks.soak import busy
 from multilang_cli.subject.options import RunOptions
 from multilang_cli.subject.testee import read_testee
@@ -41,24 +41,19 @@ Outcome = tuple[int, frozenset[tuple[str, str, frozenset[str]]]]
 
 def main() -> int:
     """Play all, and return 1 if one component had two outcomes."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.same_verdict", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a part of a component's name; default: all")
-    parser.add_argument("--times", type=int, default=20, help="runs a component (default: 20)")
-    parser.add_argument(
-        "--busy", type=int, default=os.cpu_count() or 1, help="busy loops beside it (default: a core each)"
-    )
-    parser.add_argument("--jobs", type=int, default=2, help="cases at once (default: 2)")
+    parser.add_argument("--times", type=int, default=20, help="runs a component")
+    parser.add_argument("--busy", type=int, default=os.cpu_count() or 1, help="busy loops beside it")
+    parser.add_argument("--jobs", type=int, default=2, help="cases at once")
     parser.add_argument(
         "--pauses", type=float, default=0.0, help="the part of looks at the clock before which the machine stands still"
     )
     chosen = parser.parse_args()
     differing = 0
     with tempfile.TemporaryDirectory() as folder, busy(chosen.busy), pausing(chosen.pauses):
-        for name, component in components(Path(folder)).items():
-            if not chosen.names or any(part in name for part in chosen.names):
-                differing += not is_steady(name, component, chosen.times, chosen.jobs, folder)
+        for name, component in chosen_of(components(Path(folder)), chosen.names):
+            differing += not is_steady(name, component, chosen.times, chosen.jobs, folder)
     print(f"components with more than one outcome: {differing}")
     return 1 if differing else 0
 

@@ -5,7 +5,6 @@ What it counts is false alarms: cases that are neither passed nor skipped, and f
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import statistics
@@ -16,6 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.options import chosen_of, parser_of
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.subject.options import RunOptions
 from multilang_cli.subject.testee import read_testee
@@ -31,20 +31,17 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the soak; 1 if there was a false alarm."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=(__doc__ or "").splitlines()[0])
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a part of a component's name; default: all")
-    parser.add_argument("--times", type=int, default=50, help="suites a component (default: 50)")
-    parser.add_argument(
-        "--busy", type=int, default=os.cpu_count() or 1, help="busy loops beside it (default: a core each)"
-    )
-    parser.add_argument("--jobs", type=int, default=1, help="cases at once (default: 1)")
+    parser.add_argument("--times", type=int, default=50, help="suites a component")
+    parser.add_argument("--busy", type=int, default=os.cpu_count() or 1, help="busy loops beside it")
+    parser.add_argument("--jobs", type=int, default=1, help="cases at once")
     chosen = parser.parse_args()
     alarms = 0
     with tempfile.TemporaryDirectory() as folder, busy(chosen.busy):
         components = examples(copy_examples(Path(folder))) | unusual() | testees()
-        for name, component in components.items():
-            if not chosen.names or any(part in name for part in chosen.names):
-                alarms += soak(name, component, chosen.times, chosen.jobs, folder)
+        for name, component in chosen_of(components, chosen.names):
+            alarms += soak(name, component, chosen.times, chosen.jobs, folder)
     print(f"false alarms: {alarms}")
     return 1 if alarms else 0
 

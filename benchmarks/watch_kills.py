@@ -7,7 +7,6 @@ of roots or late marks differ, or one of them is there twice.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -22,6 +21,7 @@ from typing import NamedTuple
 import msgspec
 import pyarrow.parquet as pq
 
+from benchmarks.options import parser_of
 from tests.audit.generator.histories import history
 from tests.audit.generator.trees import EVERYTHING, TreesPlan
 
@@ -39,9 +39,7 @@ class _Told(NamedTuple):
 
 def main() -> int:
     """Kill as often as the command line says; 0 if that changed nothing."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.watch_kills", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = parser_of(__file__, __doc__)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--batches", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
