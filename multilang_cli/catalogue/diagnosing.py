@@ -49,7 +49,7 @@ def causes_of_events(
     source = source or Source(kind=profile.kind, language=language_of(argv))
     made_up = profile.samples is not None and not profile.samples
     late = late or not events or events[0].seq > 0 or isinstance(events[0].body, Gap)
-    storm = rulebook.version(profile.storm).id if profile.storm else rulebook.newest.id
+    storm = rulebook.version(profile.storm).id
     known = Known(stderr=stderr, made_up=made_up, late=late, storm=storm, sizes=sizes, sources=lines)
     facts = facts_of(events, findings, source, load_tracebacks(), known)
     return diagnose(facts, load_causes(), rulebook.rules)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.reports.page import Page
-from multilang_cli.subject import config as config_file
-from multilang_cli.subject.origins import places, settings_of, settings_of_component
+from multilang_cli.subject.config import load_nearest, places
+from multilang_cli.subject.origins import settings_of, settings_of_component
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import stdout_may_close
@@ -36,7 +36,7 @@ def configuration_given(flags: ConfigurationFlags) -> int:
     """Show the settings that hold here; returns the exit code. Raises CommandError."""
     if flags.layout not in FORMATS:
         raise CommandError(f"--format {flags.layout!r}: it is one of {', '.join(FORMATS)}")
-    config = config_file.load(config_file.find(Path.cwd()))
+    config = load_nearest()
     chosen = config.components if flags.component is None else (config.component(flags.component),)
     tables = {"settings": settings_of(config, os.environ)}
     components = {each.name: settings_of_component(config, each) for each in chosen}

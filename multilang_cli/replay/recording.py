@@ -100,7 +100,7 @@ def load(*paths: Path | str, name: str = "") -> JudgedRecording:
     storm = header.profile.storm or header.storm
     try:
         rulebook = load_rulebook(storm)
-        version = rulebook.version(storm) if storm else rulebook.newest
+        version = rulebook.version(storm)
     except KeyError as known:
         raise TranscriptError(path, 0, f"Storm {storm!r} is not known here; known are {known.args[0]}") from None
     recording = JudgedRecording(

@@ -59,14 +59,24 @@ def find(start: Path) -> Path | None:
 
     A ``pyproject.toml`` counts only with a table ``[tool.mlcheck]``. Raises ConfigError if one can't be read.
     """
-    for folder in (start, *start.parents):
-        if (folder / NAME).is_file():
-            return folder / NAME
-        if (folder / PYPROJECT).is_file() and _section(folder / PYPROJECT, _read(folder / PYPROJECT)[1]) is not None:
-            return folder / PYPROJECT
-        if (folder / ".git").exists():
-            return None
+    for place in places(start):
+        if place.is_file() and (place.name == NAME or _section(place, _read(place)[1]) is not None):
+            return place
     return None
+
+
+def places(start: Path) -> Iterator[Path]:
+    """Places where a configuration file is looked for, the first that is taken first."""
+    for folder in (start, *start.parents):
+        yield folder / NAME
+        yield folder / PYPROJECT
+        if (folder / ".git").exists():
+            return
+
+
+def load_nearest() -> Config:
+    """The configuration that counts in the working directory. Raises ConfigError."""
+    return load(find(Path.cwd()))
 
 
 def load(path: Path | None) -> Config:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 import msgspec
 
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.reports.grouping import told_first
-from multilang_cli.subject import config as config_file
-from multilang_cli.subject.config import Config, ConfigError
+from multilang_cli.subject.config import Config, ConfigError, load_nearest
 from multilang_cli.subject.options import Component, RunOptions, redactor_of
 from multilang_cli.subject.reproduce import words_of
 from multilang_cli.subject.settings import Flags, components, run_options
@@ -121,7 +119,7 @@ def _by_its_input(component: Component, probe: Probe) -> Probe:
 
 def all_declared(flags: Flags) -> list[Declared]:
     """The component of the command line, else all of the configuration file. Raises ConfigError."""
-    config = config_file.load(config_file.find(Path.cwd()))
+    config = load_nearest()
     options = run_options(flags, os.environ, config)
     return [Declared(component, options, flags, config) for component in components(flags, config)]
 

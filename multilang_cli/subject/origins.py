@@ -10,14 +10,13 @@ import msgspec
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.subject import toml_lines
-from multilang_cli.subject.config import NAME, PYPROJECT, key_path
+from multilang_cli.subject.config import PYPROJECT, key_path
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.settings import SETTINGS, Flags, color, run_options
 from multilang_cli.transcript.redact import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from multilang_cli.subject.config import Config
     from multilang_cli.subject.options import Component
@@ -31,15 +30,6 @@ class Setting(NamedTuple):
     name: str
     value: Any
     origin: str
-
-
-def places(start: Path) -> Iterator[Path]:
-    """Places where a configuration file is looked for, the first that is taken first (``config.find``)."""
-    for folder in (start, *start.parents):
-        yield folder / NAME
-        yield folder / PYPROJECT
-        if (folder / ".git").exists():
-            return
 
 
 def settings_of(config: Config, environ: Mapping[str, str]) -> tuple[Setting, ...]:

@@ -63,7 +63,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         `how_to_keep`: as in ``worker_environment``. Raises LaunchError, KeyError for an unknown Storm version.
         """
         rulebook = load_rulebook(options.storm)
-        version = rulebook.version(options.storm) if options.storm else rulebook.newest
+        version = rulebook.version(options.storm)
         cwd = Path(component.cwd or ".").absolute()
         worker = worker_environment(
             component.env,

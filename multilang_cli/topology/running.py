@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import platform
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,6 +18,7 @@ from multilang_cli.protocol.wire.encoding import encoded
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.registry import write_whole
+from multilang_cli.reports.machine import platform_of
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
 from multilang_cli.subject.source.sources import source_of, user_lines_of
@@ -227,7 +227,7 @@ def _result(
         seed=setup.seed,
         started_at=began.isoformat(timespec="seconds"),
         duration=round(engine.now, 3),
-        platform={"system": platform.system(), "machine": platform.machine(), "python": platform.python_version()},
+        platform=platform_of(),
         strict=strict,
         subjects=(*subjects, _of_run(engine, outcome)),
         complete=not outcome.interrupted,

@@ -9,8 +9,9 @@ import pytest
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.subject import config as config_file
+from multilang_cli.subject.config import places
 from multilang_cli.subject.options import Component
-from multilang_cli.subject.origins import places, settings_of, settings_of_component
+from multilang_cli.subject.origins import settings_of, settings_of_component
 from multilang_cli.subject.settings import SETTINGS
 from tests.command import mlcheck, refusal
 

@@ -135,7 +135,7 @@ def run(
     **goal: Any,
 ) -> Ran:
     rulebook = load_rulebook(storm)
-    version = rulebook.version(storm) if storm else rulebook.newest
+    version = rulebook.version(storm)
     prepare(folder)
     more: dict[str, Any] = {
         "cwd": folder,

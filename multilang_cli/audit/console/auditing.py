@@ -19,7 +19,7 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.counting import counted
 from multilang_cli.reports.formats.registry import STDOUT, Report, ReportError, put
 from multilang_cli.reports.page import Page
-from multilang_cli.subject.config import find, load
+from multilang_cli.subject.config import load_nearest
 from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -147,7 +147,7 @@ def _found(names: Sequence[str], spark: SparkSession | None) -> Inputs:
 
 
 def _limits() -> dict[str, int]:
-    limits: dict[str, int] = load(find(Path.cwd())).settings.get("audit", {})
+    limits: dict[str, int] = load_nearest().settings.get("audit", {})
     return limits
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from multilang_cli.catalogue.locate import data_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _CHOICE = re.compile(r"[a-z-]+(\|[a-z-]+)+")
 
@@ -74,9 +74,9 @@ def _several_versions() -> list[str]:
 
 
 def _components() -> list[str]:
-    from multilang_cli.subject.config import find, load  # noqa: PLC0415
+    from multilang_cli.subject.config import load_nearest  # noqa: PLC0415
 
-    return [component.name for component in load(find(Path.cwd())).components]
+    return [component.name for component in load_nearest().components]
 
 
 def _limits() -> list[str]:

@@ -42,7 +42,9 @@ class Rulebook:
         return self._effects[key]
 
     def version(self, name: str) -> StormVersion:
-        """The newest version whose id is `name` or begins with it: "1.2" is 1.2.4. Raises KeyError."""
+        """The newest version whose id is `name` or begins with it: "1.2" is 1.2.4; `newest` for "". Raises KeyError."""
+        if not name:
+            return self.newest
         for version in reversed(self.versions):
             if version.id == name or version.id.startswith(name + "."):
                 return version

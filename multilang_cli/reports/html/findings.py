@@ -37,7 +37,7 @@ class Explainer:
     def __init__(self, rulebook: Rulebook, storm: str) -> None:
         known = storm in {version.id for version in rulebook.versions}
         self._rulebook = rulebook if known or not storm else load_rulebook(storm)
-        self.storm = self._rulebook.version(storm) if storm else self._rulebook.newest
+        self.storm = self._rulebook.version(storm)
 
     def pinned(
         self, findings: Iterable[Finding], kept: Collection[int], clean: Callable[[str], str]

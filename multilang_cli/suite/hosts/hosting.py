@@ -49,7 +49,7 @@ def host_given(flags: HostFlags) -> int:
             launch=resolve(flags.command, cwd, env),
             cwd=cwd,
             env=env,
-            version=rulebook.version(known) if known else rulebook.newest,
+            version=rulebook.version(known),
             rulebook=rulebook,
             record=flags.record,
             record_all=flags.record_all,

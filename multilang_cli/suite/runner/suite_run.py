@@ -129,7 +129,7 @@ def not_run(
 ) -> RunResult:
     """The result for a component with which no case could be played: a note says `why`, `met` what was seen of it."""
     rulebook = load_rulebook(options.storm)
-    version = rulebook.version(options.storm) if options.storm else rulebook.newest
+    version = rulebook.version(options.storm)
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="component"),

@@ -90,7 +90,7 @@ def run_given(flags: TopologyFlags) -> int:
     console, reports = console_of(given.color), checked_reports(given.reports)
     storm = known_storm(given.storm)
     rulebook = load_rulebook(storm)
-    version = rulebook.version(storm) if storm else rulebook.newest
+    version = rulebook.version(storm)
     conf = (*given.conf, *_guarantee(given.guarantee))
     read = settings.under(read_file(msgspec.structs.replace(given, conf=conf), version.id))
     if not given.quiet:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.subject import config as config_file
+from multilang_cli.subject.config import load_nearest
 from multilang_cli.subject.settings import Flags, run_options
 from multilang_cli.subject.storms import played_storms
 from multilang_cli.topology.flux import FluxFile
@@ -62,7 +61,7 @@ class TopologySettings(msgspec.Struct, frozen=True):
 
 def topology_settings(environ: Mapping[str, str] = os.environ) -> TopologySettings:
     """Read what environment and configuration file say for topologies. Raises CommandError."""
-    config = config_file.load(config_file.find(Path.cwd()))
+    config = load_nearest()
     options = run_options(Flags(), environ, config)
     table = config.settings.get("topology", {})
     return TopologySettings(
