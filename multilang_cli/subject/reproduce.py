@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.subject.settings import SETTINGS
+from multilang_cli.subject.settings import SETTINGS, SWITCHES
 from multilang_cli.transcript.redact import redacted
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ REPEATED: dict[str, str] = {
 }
 """Flags that are repeated as they were written."""
 
-_HERE = frozenset({"record", "jobs"})
+_HERE = frozenset({"record", "record_all", "jobs", "fail_fast"})
 """Settings that say how a whole run is done: a case that is played again needs none of them."""
 
 
@@ -47,14 +47,13 @@ def words_of(flags: Flags, component: Component, options: RunOptions, config: Co
         words += ["--component", component.name]
     words += ["--testee", os.path.relpath(component.cwd or ".")] if component.testee else ["--kind", component.kind]
     usual = {**msgspec.structs.asdict(type(options)()), **config.settings}
-    for name in SETTINGS:
-        value = getattr(options, name)
-        if name not in _HERE and value != usual[name]:
-            words += (
-                [f"--{name}" if value else f"--no-{name}"] if isinstance(value, bool) else [f"--{name}", str(value)]
-            )
-    words += ["--real-ticks"] if options.real_ticks else []
-    words += ["--exhaustive"] if options.exhaustive else []
+    for name in (*SETTINGS, *SWITCHES):
+        value, option = getattr(options, name), name.replace("_", "-")
+        if name in _HERE or value == usual[name]:
+            continue
+        words += (
+            [f"--{option}" if value else f"--no-{option}"] if isinstance(value, bool) else [f"--{option}", str(value)]
+        )
     for name, option in REPEATED.items():
         values = getattr(flags, name) or ()
         for value in (values,) if isinstance(values, str) else values:

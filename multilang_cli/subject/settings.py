@@ -97,6 +97,10 @@ SETTINGS: dict[str, Callable[[str, str], Any]] = {
 """What flags, environment (``MLCHECK_`` and the name) and file all can say, and how its text is read."""
 
 
+SWITCHES = ("fail_fast", "record_all", "real_ticks", "exhaustive")
+"""Flags without a value that are options of the run by the same name."""
+
+
 def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> RunOptions:
     """The options of a run. Raises ConfigError with the name of the flag or variable that can't be used."""
     by_file = {name: value for name, value in config.settings.items() if name in SETTINGS}
@@ -118,13 +122,10 @@ def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> Run
         **chosen,
         include=patterns("-k", flags.include),
         exclude=patterns("--exclude", flags.exclude),
-        fail_fast=flags.fail_fast,
+        **{name: getattr(flags, name) for name in SWITCHES},
         max_fail=_at_least(1)("--max-fail", flags.max_fail) if flags.max_fail else 0,
         retries=_at_least(0)("--retries", flags.retries or "0"),
         write_known_failures=flags.write_known_failures or "",
-        record_all=flags.record_all,
-        real_ticks=flags.real_ticks,
-        exhaustive=flags.exhaustive,
         suites=(*config.settings.get("suites", ()), *flags.suites),
     )
 

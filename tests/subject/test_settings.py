@@ -165,6 +165,15 @@ def test_jobs_are_said_by_flag_environment_or_file_and_not_repeated() -> None:
     assert words == ("mlcheck", "run", "--kind", "bolt", "--ackers", "0")
 
 
+def test_switches_are_options_of_the_run_and_repeated_where_a_case_alone_is_changed() -> None:
+    flags = Flags(command=("x",), fail_fast=True, record_all=True, real_ticks=True, exhaustive=True, strict=False)
+    options = settings.run_options(flags, {}, Config(settings={"strict": True}))
+    assert options.fail_fast
+    assert options.record_all
+    words = words_of(flags, Component(command=("x",)), options, Config(settings={"strict": True}))
+    assert words == ("mlcheck", "run", "--kind", "bolt", "--no-strict", "--real-ticks", "--exhaustive")
+
+
 def test_ackers_are_a_key_of_conf() -> None:
     flags = Flags(command=("x",), conf=("a=1", f"{ACKERS}=5"), ackers="0")
     (component,) = settings.components(flags, Config())
