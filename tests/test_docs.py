@@ -72,6 +72,31 @@ def test_pages_and_their_commands_are_found() -> None:
 
 
 @cache
+def words_of_the_source() -> frozenset[str]:
+    """Every word of the code and of what it reads."""
+    files = [ROOT / "pyproject.toml", ROOT / "dev.py"]
+    for folder, pattern in {
+        "multilang_cli": "*.py",
+        "tests": "*.py",
+        "conformance/rules": "*.yaml",
+        "schemas": "*.json",
+    }.items():
+        files += (ROOT / folder).rglob(pattern)
+    return frozenset(word for file in files for word in re.findall(r"\w+", file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_names_and_files_that_contributors_are_sent_to_are_there(page: str) -> None:
+    named = INLINE.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert {name for name in named if name.isidentifier()} <= words_of_the_source()
+    files = [name for name in named if re.fullmatch(r"[\w./-]+\.(py|yaml|json|toml|md)", name)]
+    places = (ROOT / "multilang_cli", ROOT / "conformance")
+    assert [
+        file for file in files if not ((ROOT / file).exists() or any([*place.rglob(file)] for place in places))
+    ] == []
+
+
+@cache
 def options_of(name: str) -> frozenset[str]:
     """The options that the help of a command names."""
     with redirect_stdout(io.StringIO()) as shown:
