@@ -61,6 +61,17 @@ def test_a_fault_of_memory_at_a_large_text_is_no_refusal(tmp_path: Path, end: st
     assert [each.verdict for each in result.subjects] == ["pass", verdict]
 
 
+@pytest.mark.parametrize(("behind", "verdict"), [("pass", "untestable"), ("if gone: continue", "warn")])
+def test_who_settles_nothing_behind_what_it_fails_is_warned_of(tmp_path: Path, behind: str, verdict: str) -> None:
+    deed = f"""
+    gone = globals().get("gone")
+    {behind}
+    if len(tup["tuple"][0]) > 10_000: answer = gone = "fail"
+    """
+    result = played(tmp_path, deed.strip(), "bolt.settle.once", "bolt.value.large")
+    assert [each.verdict for each in result.subjects] == ["pass", verdict]
+
+
 @pytest.mark.parametrize("deed", REFUSES)
 def test_what_a_bolt_does_at_its_first_made_up_tuple_says_nothing(tmp_path: Path, deed: str) -> None:
     result = played(tmp_path, deed)

@@ -229,6 +229,31 @@ def test_a_sample_that_is_acked_and_failed_is_told(said: Any, told: bool) -> Non
     )
 
 
+ALIKE = tuple(of(str(number)) for number in range(5))
+ONCE_ONLY = (*ALIKE, Ack("0"), *(Fail(str(number)) for number in range(1, 5)))
+
+
+@pytest.mark.parametrize(
+    ("conversations", "verdict"),
+    [
+        ([ONCE_ONLY], "warn"),
+        ([ONCE_ONLY, (of("1"), Ack("1"))], "warn"),
+        ([ONCE_ONLY, (of("1"), of("2"), Ack("1"), Ack("2"))], None),
+        ([(*ALIKE, Ack("0"), Fail("1"), Fail("2"))], None),
+        ([(*ALIKE, *(Fail(str(number)) for number in range(4)), Ack("4"))], None),
+        ([(*ONCE_ONLY, of("9"), Ack("9"))], None),
+        ([(of("0", "another"), Ack("0"), *ALIKE[1:], *(Fail(str(number)) for number in range(1, 5)))], None),
+    ],
+    ids=["once", "alone elsewhere", "twice elsewhere", "few", "failed first", "again in the end", "unequal"],
+)
+def test_who_takes_a_tuple_once_and_fails_each_equal_one_is_warned_of(conversations: Any, verdict: str | None) -> None:
+    whole = Settling()
+    for said in conversations:
+        whole.add(fed(FedTuples(), *said))
+    judged = whole.judged(Component(command=("b",)))
+    assert (judged and judged.verdict) == verdict
+
+
 @pytest.mark.parametrize(
     ("said", "told"),
     [

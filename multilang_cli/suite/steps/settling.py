@@ -16,6 +16,7 @@ from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.reports.model import Observation, SubjectResult
 from multilang_cli.reports.verdict import Judgement
 from multilang_cli.subject.samples import has_samples
+from multilang_cli.suite.steps.equal_ones import ONCE, EqualOnes
 from multilang_cli.suite.steps.mixing import Mixing
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class FedTuples:
     that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `emits`: by stream,
     what was emitted there first, for its user to look at. `fates`: by values of a sample, whether it failed: both.
     `mixed`: an emit for one sample with a value of another. `mixing`: the texts that were fed and given back.
+    `equal_ones`: what became of those that are equal.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -131,6 +133,7 @@ class FedTuples:
         self.fates: dict[bytes, set[bool]] = {}
         self.mixed: Observation | None = None
         self.mixing = Mixing()
+        self.equal_ones = EqualOnes()
         samples = [*samples]
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._owned = _owners(samples)
@@ -225,6 +228,7 @@ class FedTuples:
         failed = isinstance(said, Fail)
         self.failed += failed
         self.acked += not failed
+        self.equal_ones.settled(fed.message, failed=failed)
         if fed.is_sample:
             self.fates.setdefault(msgspec.json.encode(fed.message.values, enc_hook=as_raw), set()).add(failed)
             self.refused += failed
@@ -288,7 +292,7 @@ class Settling:
     `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it worked on what it may
     refuse, in vain. `failing`: the first case in which it failed a declared sample. `scant`: as in the first
     conversation that has one. `changed`: a sample that it acked and failed; `mixed`: as in the first
-    conversation that has one. `woken`: how many conversations ended so;
+    conversation that has one. `equal_ones`: what became of those in all. `woken`: how many conversations ended so;
     `prompt`: how many did not. `emits`: as in the first conversation that has some.
     """
 
@@ -301,6 +305,7 @@ class Settling:
         self.emits: dict[str, str] = {}
         self.changed = ""
         self.mixed: Observation | None = None
+        self.equal_ones = EqualOnes()
         self.failing: SubjectResult | None = None
         self.proof: Proof | None = None
         self.waited_out = self.tried = self.by_value = self.died = self.takes_text = self.overworked = False
@@ -341,6 +346,7 @@ class Settling:
         changed = (values.decode() for values, fates in feed.fates.items() if len(fates) > 1)
         self.changed = self.changed or next(changed, "")
         self.mixed = self.mixed or feed.mixed or feed.mixing.observation
+        self.equal_ones.add(feed.equal_ones)
         self.woken += feed.woken is True
         self.prompt += feed.woken is False
         if feed.starved:
@@ -388,7 +394,7 @@ class Settling:
         if self.refused and why:
             fed = self.refused + self.good
             return Judgement("warn", SOME_REFUSED.format(refused=self.refused, fed=fed, why=why))
-        return None
+        return Judgement("warn", ONCE) if self.equal_ones.once else None
 
 
 def subject_of(
