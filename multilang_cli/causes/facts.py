@@ -190,8 +190,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def trace(self) -> str:
-        """Its stderr, and what it told Storm last of all: where the text of an exception may stand."""
-        told = (self.seen.complaints.words, self.seen.complaints.reported if self.is_over else "")
+        """Its stderr, and what it told Storm last of all, or of what it failed: where the text of an exception may be."""
+        complaints = self.seen.complaints
+        told = (complaints.words, complaints.failed_for, complaints.reported if self.is_over else "")
         return "\n".join((self.stderr, *map(_in_lines, told)))
 
     @property
