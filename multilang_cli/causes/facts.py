@@ -190,7 +190,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def trace(self) -> str:
-        """Its stderr, and what it told Storm last of all, or of what it failed: where the text of an exception may be."""
+        """Its stderr, and what it told Storm last, or of what it failed: where the text of an exception may stand."""
         complaints = self.seen.complaints
         told = (complaints.words, complaints.failed_for, complaints.reported if self.is_over else "")
         return "\n".join((self.stderr, *map(_in_lines, told)))
