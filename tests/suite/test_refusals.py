@@ -61,15 +61,20 @@ def test_a_fault_of_memory_at_a_large_text_is_no_refusal(tmp_path: Path, end: st
     assert [each.verdict for each in result.subjects] == ["pass", verdict]
 
 
-@pytest.mark.parametrize(("behind", "verdict"), [("pass", "untestable"), ("if gone: continue", "warn")])
-def test_who_settles_nothing_behind_what_it_fails_is_warned_of(tmp_path: Path, behind: str, verdict: str) -> None:
+@pytest.mark.parametrize(
+    ("behind", "verdicts"),
+    [("pass", ["pass", "untestable"]), ("if gone: continue", ["pass", "warn", "untestable"])],
+    ids=["settles on", "settles no more"],
+)
+def test_who_settles_nothing_behind_what_it_fails_is_told_so(tmp_path: Path, behind: str, verdicts: list[str]) -> None:
     deed = f"""
     gone = globals().get("gone")
     {behind}
     if len(tup["tuple"][0]) > 10_000: answer = gone = "fail"
     """
     result = played(tmp_path, deed.strip(), "bolt.settle.once", "bolt.value.large")
-    assert [each.verdict for each in result.subjects] == ["pass", verdict]
+    # The last is of the run: it settles two of some hundred.
+    assert [each.verdict for each in result.subjects] == verdicts
 
 
 @pytest.mark.parametrize("deed", REFUSES)

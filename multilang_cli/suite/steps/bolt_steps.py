@@ -53,6 +53,8 @@ def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
         return
     shape = arguments.get("values", "plain")
     if shape == "plain":
+        # Where what was made up is settled, this is waited for in earnest.
+        stage.may_refuse = stage.may_refuse and bool(stage.feed.open)
         for _ in range(int(arguments.get("times", 1))):
             stage.send(stage.sample())
     else:
