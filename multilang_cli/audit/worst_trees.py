@@ -149,7 +149,7 @@ def _told(lead: str, place: TreePlace, lines: Sequence[bytes]) -> AnySection | N
         except _BAD:
             continue
         if event is not None:
-            told.take(event)
+            told.take((event,))
     section = next(told.sections(), None)
     return None if section is None else msgspec.structs.replace(section, title=_title(place))
 

@@ -12,14 +12,18 @@ import pytest
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.words.events import Event, Gap
-from multilang_cli.reports.html.keeping import KEPT_AROUND_FINDING, EventBudget, Row, columns_of
+from multilang_cli.reports.html.keeping import KEPT_AROUND_FINDING, PAGE_EVENTS, EventBudget, Row, Rows, columns_of
 from multilang_cli.transcript.format import TranscriptError
+from multilang_cli.transcript.read import LINES_ALONE, Happened, entries
 from tests import notation
 from tests.command import ROOT
 from tests.pages import ACKED, TWICE, document, judged, record, recorded, section, texts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from multilang_cli.protocol.words.verdicts import Kind
 
 PEAK = """\
 import re, sys
@@ -31,6 +35,46 @@ print(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 """
 
 
+TUPLE = """\
+> {{"id":"{n}","comp":"sentences","stream":"default","task":2,"tuple":["snow \u00e9 {n}"]}}
+< {{"command":"emit","anchors":["{n}"],"tuple":["snow",{n}]}}
+< {{"command":"emit","tuple":["white",{n}],"need_task_ids":{asks}}}
+> [4]
+"""
+BEAT = """\
+> {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}
+< {"command":"sync"}
+"""
+TURN = """\
+> {{"command":"next","id":""}}
+< {{"command":"emit","id":{n},"tuple":["a hid-den word"]}}
+> [4]
+< {{"command":"sync"}}
+> {{"command":"{how}","id":{n}}}
+< {{"command":"sync"}}
+"""
+TALKS: dict[str, tuple[Kind, Callable[[int], str]]] = {
+    "tuples": ("bolt", lambda n: TUPLE.format(n=n, asks="true") + f'< {{"command":"ack","id":"{n}"}}\n'),
+    "tuples that fail, and beats": (
+        "bolt",
+        lambda n: TUPLE.format(n=n, asks="false") + (BEAT if n % 7 == 0 else f'< {{"command":"fail","id":"{n}"}}\n'),
+    ),
+    "a breach here and there": (
+        "bolt",
+        lambda n: TUPLE.format(n=n, asks="false") + f'< {{"command":"ack","id":"{n // 50}"}}\n',
+    ),
+    "words for people": (
+        "bolt",
+        lambda n: (
+            TUPLE.format(n=n, asks="true")
+            + f'< {{"command":"log","msg":"pass-word=hunter{n}, a hid-den word"}}\n' * (n % 3)
+        ),
+    ),
+    "large ones": ("bolt", lambda n: TUPLE.format(n="9" * (3000 if n % 40 == 0 else n % 9 + 1), asks="true")),
+    "a spout": ("spout", lambda n: TURN.format(n=n, how="fail" if n % 5 == 0 else "ack")),
+}
+
+
 def rows(count: int, text: str = "") -> list[Row]:
     return [Row(n, n, n / 10, 1, "log", "log", text, 10, "") for n in range(count)]
 
@@ -39,7 +83,7 @@ def test_of_too_many_events_the_first_those_around_findings_and_the_last_are_kep
     budget = EventBudget(events=200)
     keeper = budget.keeper([500, 505])
     for row in rows(1000):
-        keeper.take(row)
+        keeper.take(Rows.of(row))
     columns, kinds, _ = columns_of(keeper.rows())
     real = [seq for seq, kind in zip(columns.seq, columns.kind, strict=True) if kinds[kind] == "log"]
     near = list(range(500 - KEPT_AROUND_FINDING, 505 + KEPT_AROUND_FINDING + 1))
@@ -53,13 +97,31 @@ def test_of_too_many_events_the_first_those_around_findings_and_the_last_are_kep
     assert columns.seq == sorted(set(columns.seq))
 
 
+@pytest.mark.parametrize("secret", [False, True])
+@pytest.mark.parametrize("talk", TALKS)
+def test_lines_that_are_read_together_stand_on_a_page_as_one_by_one(
+    talk: str, secret: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, turn = TALKS[talk]
+    conf = {"profile": {"conf": {"db.password": "hidden"}}} if secret else {}
+    path = recorded(tmp_path / "talk.ndjson", "".join(map(turn, range(1, 300))), kind, **conf)
+    # What records hides secrets; another writer may not.
+    told = path.read_bytes().replace(b"pass-word", b"password").replace(b"hid-den", b"hidden")
+    path.write_bytes(told.replace(b'"***"', b'"hidden"'))
+    together = [document(path, events=events) for events in (PAGE_EVENTS, 300, 40)]
+    assert any(isinstance(each, Happened) and len(each.events) > LINES_ALONE for each in entries(path))
+    monkeypatch.setattr("multilang_cli.transcript.read.LINES_TOGETHER", 1_000_000)
+    assert all(len(each.events) == 1 for each in entries(path) if isinstance(each, Happened))
+    assert [document(path, events=events) for events in (PAGE_EVENTS, 300, 40)] == together
+
+
 def test_conversations_share_the_room_and_the_longest_gives_way() -> None:
     budget = EventBudget(events=200)
     short, long = budget.keeper([]), budget.keeper([])
     for row in rows(50):
-        short.take(row)
+        short.take(Rows.of(row))
     for row in rows(1000):
-        long.take(row)
+        long.take(Rows.of(row))
     assert short.left_out == 0
     assert long.left_out >= 850
 
@@ -68,9 +130,10 @@ def test_much_text_is_too_much_as_well() -> None:
     budget = EventBudget(events=1000, text=10_000)
     keeper = budget.keeper(range(1000))
     for row in rows(1000, "x" * 100):
-        keeper.take(row)
-    assert sum(len(row.text) for row in keeper.rows()) <= 10_000
-    assert max(row.seq for row in keeper.rows()) == 999
+        keeper.take(Rows.of(row))
+    kept = list(keeper.rows())
+    assert sum(len(row.text) for row in kept) <= 10_000
+    assert max(row.seq for row in kept) == 999
 
 
 def test_a_page_of_a_long_conversation_says_what_is_left_out(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -50,10 +50,15 @@ def delivery(id_: str) -> str:
     return f'> {{"id":"{id_}","comp":"sentences","stream":"default","task":2,"tuple":["a"]}}\n'
 
 
+def columns(text: str) -> tuple[int, list[Any], list[float]]:
+    """The events of a text: the number of the first, what was said, and when."""
+    events = notation.parse(text)
+    return events[0].seq, [event.body for event in events], [event.t for event in events]
+
+
 def trees(text: str, rules: dict[int, str] | None = None, kind: Kind = "bolt", conf: object = None) -> list[Steps]:
     steps = TreeSteps(example_profile(kind, {"conf": conf or {}}), rules or {})
-    for event in notation.parse(text):
-        steps.take(event)
+    steps.take(*columns(text))
     return list(steps.sections("c1", lambda seq: f"c1/{seq}"))
 
 
@@ -73,7 +78,8 @@ def trees(text: str, rules: dict[int, str] | None = None, kind: Kind = "bolt", c
 )
 def test_threads_are_those_of_tuples_message_ids_and_heartbeats(kind: Kind, text: str, expected: list[str]) -> None:
     threads = Threads(kind)
-    assert [threads.of(event) for event in notation.parse(text)][4:] == expected
+    _, bodies, _ = columns(text)
+    assert list(threads.names(bodies, threads.answered(bodies)))[4:] == expected
 
 
 def test_latency_is_from_the_question_to_its_answer(tmp_path: Path) -> None:
@@ -91,8 +97,7 @@ def test_latency_is_from_the_question_to_its_answer(tmp_path: Path) -> None:
 
 def test_a_slow_answer_is_shown_beside_the_limit_of_storm() -> None:
     latency = Latency()
-    for event in notation.parse(HEARTBEAT.replace("@ 3.5", "@ 25")):
-        latency.take(event)
+    latency.take(*columns(HEARTBEAT.replace("@ 3.5", "@ 25")))
     [plot] = latency.plots("c1", lambda _: None, 30.0)
     assert [(band.from_, band.to) for band in plot.bands] == [(30_000, 30_000)]
 
@@ -101,7 +106,7 @@ def test_quantiles_are_nearly_right_and_no_peak_is_lost() -> None:
     random = Random(1)  # noqa: S311 (the same each time)
     spread, values = Spread(), [random.lognormvariate(-6, 2) for _ in range(50_001)]
     for number, value in enumerate(values):
-        spread.add(Point(number, value, number))
+        spread.add([Point(number, value, number)])
     values.sort()
     for share in (0.5, 0.99):
         assert spread.quantile(share) == pytest.approx(values[int(share * len(values))], rel=0.03)

@@ -154,5 +154,21 @@ class RecordedEvents(LazySequence[Event]):
             ends[channel] += len(frame)
         return made
 
+    def part(self, begin: int, end: int) -> RecordedEvents:
+        """The events from the place `begin` up to `end`."""
+        offsets = dict(self.offsets)
+        for sent, raw in zip(self.sent[:begin], self.raws, strict=False):
+            offsets["in" if sent else "out"] += len(raw) + len(TERMINATOR)
+        return RecordedEvents(
+            self.seq + begin,
+            self.bodies[begin:end],
+            self.times[begin:end],
+            self.sent[begin:end],
+            self.raws[begin:end],
+            offsets,
+            self.is_simple,
+            self.is_usual,
+        )
+
     def __len__(self) -> int:
         return len(self.bodies)

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli.protocol.judge.context import storm_timeout
+from multilang_cli.protocol.wire.batches import RecordedEvents
+from multilang_cli.protocol.wire.framing import TERMINATOR
+from multilang_cli.protocol.wire.lazy import LazySequence
 from multilang_cli.protocol.words.events import Redacted
+from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.failure import exit_in_words
 from multilang_cli.reports.html.document import CHANNELS, ConversationSection, FactsSection, SectionColumn, TableSection
 from multilang_cli.reports.html.findings import worst_in_words
-from multilang_cli.reports.html.keeping import Row, columns_of
+from multilang_cli.reports.html.keeping import Row, Rows, columns_of
 from multilang_cli.reports.html.latency import Latency
-from multilang_cli.reports.html.showing import shown
+from multilang_cli.reports.html.showing import SHOWN_OF_MESSAGE, kinds_of, shown
 from multilang_cli.reports.html.threads import Threads
 from multilang_cli.reports.html.tree_steps import MOST_TREES, TreeSteps
 from multilang_cli.transcript.reader import without_secrets_in
-from multilang_cli.transcript.redact import Redactor
+from multilang_cli.transcript.redact import TOLD, Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.reports.html.document import AnySection
@@ -32,15 +37,38 @@ if TYPE_CHECKING:
     from multilang_cli.transcript.format import Header
 
 _NUMBERS = {channel: number for number, channel in enumerate(CHANNELS)}
+_IN, _OUT = _NUMBERS["in"], _NUMBERS["out"]
 _COMMAND_LENGTH = 500
+_LARGE = 65_536
+"""Bytes of an emit from which on its values are not kept."""
 _FEW_TREES = 2
 
 
-class Count(NamedTuple):
-    """Events of one kind, and their bytes."""
+class _SpanRows(LazySequence[Row]):
+    """The rows of a span of a recording, the first with the number `place`; `answered`: as `threads` told."""
 
-    events: int = 0
-    size: int = 0
+    __slots__ = ("_answered", "_place", "_span", "_threads")
+
+    def __init__(self, place: int, span: RecordedEvents, threads: Threads, answered: list[Any]) -> None:
+        self._place, self._span, self._threads, self._answered = place, span, threads, answered
+
+    def __len__(self) -> int:
+        return len(self._span)
+
+    def _made(self) -> list[Row]:
+        # As a part: it does not keep the events.
+        events = self._span.part(0, len(self._span))
+        names = self._threads.names(events.bodies, self._answered)
+        return [
+            row_of(place, event, name)
+            for place, (event, name) in enumerate(zip(events, names, strict=True), self._place)
+        ]
+
+
+def row_of(place: int, event: Event, thread: str) -> Row:
+    """An event as it is shown."""
+    kind, head, text = shown(event)
+    return Row(place, event.seq, event.t, _NUMBERS[event.channel], kind, head, text, len(event.raw), thread)
 
 
 class PageConversation:
@@ -68,7 +96,8 @@ class PageConversation:
         self.alone = alone
         rules = {seq: each.rule for each in subject.findings for seq in (*each.related, each.seq)}
         self.events = 0
-        self.counts: dict[tuple[int, str], Count] = {}
+        self._counts: Counter[tuple[int, str]] = Counter()
+        self._sizes: Counter[tuple[int, str]] = Counter()
         self._explainer = explainer
         self._redactor = Redactor(header.profile.conf)
         self._clean_header = self._redactor.header(header)
@@ -79,22 +108,72 @@ class PageConversation:
         self._t = 0.0
         self._kept: frozenset[int] = frozenset()
 
-    def take(self, event: Event) -> None:
-        """Go on with the next event. A mark that secrets were hidden bears the number of its frame: it is no row."""
+    def take(self, events: Sequence[Event]) -> None:
+        """Go on with what happened next. Of plain lines that were read together nothing is made that is not shown."""
+        if not isinstance(events, RecordedEvents) or not self._leaves(events):
+            for event in events:
+                self._take(event)
+            return
+        begin = 0
+        # What is told people may look like a secret.
+        for place in [place for place, body in enumerate(events.bodies) if type(body) in TOLD]:
+            self._take_span(events.part(begin, place))
+            self._take(events.part(place, place + 1)[0])
+            begin = place + 1
+        self._take_span(events.part(begin, len(events)) if begin else events)
+
+    def _leaves(self, events: RecordedEvents) -> bool:
+        """True if no secret that is known stands in plain lines."""
+        return self._redactor.idle or self._redactor.passes(b"\n".join(events.raws))
+
+    def _take(self, event: Event) -> None:
+        """Go on with one. A mark that secrets were hidden bears the number of its frame: it is no row."""
         if isinstance(event.body, Redacted):
             return
-        self._t = event.t
         event = event if self._redactor.leaves(event) else without_secrets_in(event, self._redactor)
-        thread = self._threads.of(event)
+        body = event.body
+        if isinstance(body, Emit) and len(event.raw) > _LARGE:
+            body = msgspec.structs.replace(body, values=[])
+        answered = self._follow(event.seq, (body,), (event.t,))
+        [name] = self._threads.names((body,), answered)
+        row = row_of(self.events, event, name)
+        self._count((row.ch,), (row.kind,), (row.size,))
+        self._keep(Rows.of(row), event.t)
+
+    def _take_span(self, span: RecordedEvents) -> None:
+        """Go on with plain lines in which nothing is secret."""
+        if not span:
+            return
+        answered = self._follow(span.seq, span.bodies, span.times)
+        sizes = list(map(len, span.raws))
+        channels = [_IN if sent else _OUT for sent in span.sent]
+        self._count(channels, kinds_of(span.bodies), [size + len(TERMINATOR) for size in sizes])
+        rows: Sequence[Row] = _SpanRows(self.events, span, self._threads, answered)
+        if max(sizes) > SHOWN_OF_MESSAGE:
+            # Longer than what is shown of them: the rows take less memory.
+            rows = list(rows)
+            sizes = [len(row.text) for row in rows]
+        self._keep(Rows(rows, sizes, self.events, span.seq, 0, len(span)), span.times[-1])
+
+    def _follow(self, seq: int, bodies: Sequence[Any], times: Sequence[float]) -> list[Any]:
+        """Follow what follows each other. Of the answers among it, what each answers."""
         if self.detailed:
-            self._latency.take(event)
-            self._trees.take(event)
-        kind, head, text = shown(event)
-        channel = _NUMBERS[event.channel]
-        count = self.counts.get((channel, kind), Count())
-        self.counts[channel, kind] = Count(count.events + 1, count.size + len(event.raw))
-        self._keeper.take(Row(self.events, event.seq, event.t, channel, kind, head, text, len(event.raw), thread))
-        self.events += 1
+            self._latency.take(seq, bodies, times)
+            self._trees.take(seq, bodies, times)
+        return self._threads.answered(bodies)
+
+    def _count(self, channels: Sequence[int], kinds: Sequence[str], sizes: Sequence[int]) -> None:
+        found: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+        for key, size in zip(zip(channels, kinds, strict=True), sizes, strict=True):
+            found[key].append(size)
+        for key, some in found.items():
+            self._counts[key] += len(some)
+            self._sizes[key] += sum(some)
+
+    def _keep(self, rows: Rows, t: float) -> None:
+        self._keeper.take(rows)
+        self.events += rows.size
+        self._t = t
 
     def sections(self) -> Iterator[AnySection]:
         """Everything there is to show, once all was taken."""
@@ -173,8 +252,8 @@ class PageConversation:
                 SectionColumn(name=name, align="right" if place > 1 else "left") for place, name in enumerate(columns)
             ),
             rows=tuple(
-                (kind, CHANNELS[channel], count.events, count.size)
-                for (channel, kind), count in sorted(self.counts.items(), key=lambda each: -each[1].events)
+                (kind, CHANNELS[channel], count, self._sizes[channel, kind])
+                for (channel, kind), count in self._counts.most_common()
             ),
         )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.reports.html.document import CHANNELS, Columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 PAGE_EVENTS = 200_000
 """Events of one page, where nobody says how many."""
@@ -36,6 +37,45 @@ class Row(NamedTuple):
     thread: str
 
 
+class Rows(NamedTuple):
+    """Rows of events that follow each other, a part of `all`, which are made when looked at.
+
+    `sizes`: the characters of the text of each; `place`, `seq`: of the first.
+    """
+
+    all: Sequence[Row]
+    sizes: Sequence[int]
+    place: int
+    seq: int
+    begin: int
+    end: int
+
+    @classmethod
+    def of(cls, row: Row) -> Rows:
+        """One row, already made."""
+        return cls((row,), (len(row.text),), row.place, row.seq, 0, 1)
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return self.end - self.begin
+
+    @property
+    def text(self) -> int:
+        """The characters of their texts."""
+        return sum(self.sizes[self.begin : self.end])
+
+    def made(self) -> Sequence[Row]:
+        """The rows."""
+        return self.all[self.begin : self.end]
+
+    def split(self, count: int) -> tuple[Rows, Rows]:
+        """The first `count`, and the others."""
+        middle = min(self.begin + count, self.end)
+        behind = self._replace(place=self.place + middle - self.begin, seq=self.seq + middle - self.begin, begin=middle)
+        return self._replace(end=middle), behind
+
+
 class EventBudget:
     """The room that the conversations of one page share: so many `events`, so many characters of `text`.
 
@@ -55,58 +95,81 @@ class EventBudget:
         self._keepers.append(keeper)
         return keeper
 
-    def pin(self, row: Row) -> bool:
-        """True if there is room to keep `row` in any case."""
+    def pin(self, rows: Rows) -> bool:
+        """True if there is room to keep `rows` in any case."""
         if self._pinned_rows >= self._events // 2 or self._pinned_characters >= self._text // 2:
             return False
-        self._pinned_rows += 1
-        self._pinned_characters += len(row.text)
+        self._pinned_rows += rows.size
+        self._pinned_characters += rows.text
         return True
 
-    def put(self, row: Row) -> None:
-        """Take note of a row that is kept; leave out what is oldest in the longest conversation if it is too much."""
-        self._rows += 1
-        self._characters += len(row.text)
+    def room(self, rows: Rows) -> int:
+        """The number of `rows` that may be put together: those that fit, and one, for which others are left out."""
+        return max(1, self._events - self._rows + 1) if self._characters + rows.text <= self._text else 1
+
+    def put(self, rows: Rows) -> None:
+        """Take note of rows that are kept; leave out what is oldest in the longest conversation if it is too much."""
+        self._rows += rows.size
+        self._characters += rows.text
         while self._rows > self._events or self._characters > self._text:
-            longest = max(self._keepers, key=Keeper.spare)
-            if not longest.spare():
+            longest = max(self._keepers, key=lambda keeper: keeper.spare)
+            if not longest.spare:
                 return
-            left_out = longest.leave_out(min(_LEAVE_OUT, max(1, longest.spare() // 8)))
-            self._rows -= len(left_out)
-            self._characters -= sum(len(row.text) for row in left_out)
+            for left_out in longest.leave_out(min(_LEAVE_OUT, max(1, longest.spare // 8))):
+                self._rows -= left_out.size
+                self._characters -= left_out.text
 
 
 class Keeper:
-    """The events of one conversation that are kept. Give it all of them, in order."""
+    """The events of one conversation that are kept. Give it all of them, in order.
+
+    `left_out`: how many are not kept; `spare`: how many could be left out.
+    """
 
     def __init__(self, budget: EventBudget, wanted: Iterable[int]) -> None:
-        self.left_out = 0
+        self.left_out = self.spare = 0
         self._budget = budget
         self._near = deque(_spans(wanted))
-        self._pinned: list[Row] = []
-        self._tail: deque[Row] = deque()
+        self._pinned: list[Rows] = []
+        self._tail: deque[Rows] = deque()
 
-    def take(self, row: Row) -> None:
-        """Keep an event, at least until there is no room."""
-        while self._near and self._near[0][1] < row.seq:
-            self._near.popleft()
-        asked = row.place < self._budget.first or bool(self._near and self._near[0][0] <= row.seq)
-        (self._pinned if asked and self._budget.pin(row) else self._tail).append(row)
-        self._budget.put(row)
+    def take(self, rows: Rows) -> None:
+        """Keep events, at least until there is no room."""
+        while rows.size:
+            while self._near and self._near[0][1] < rows.seq:
+                self._near.popleft()
+            free = self._not_asked(rows)
+            some, rows = rows.split(min(free, self._budget.room(rows)) or 1)
+            if not free and self._budget.pin(some):
+                self._pinned.append(some)
+            else:
+                self._tail.append(some)
+                self.spare += some.size
+            self._budget.put(some)
 
-    def spare(self) -> int:
-        """The number of events that could be left out."""
-        return len(self._tail)
+    def _not_asked(self, rows: Rows) -> int:
+        """The number of rows, from the first on, that nobody asked for; 0 if the first was asked for."""
+        if rows.place < self._budget.first:
+            return 0
+        return max(0, self._near[0][0] - rows.seq) if self._near else rows.size
 
-    def leave_out(self, count: int) -> list[Row]:
+    def leave_out(self, count: int) -> Iterator[Rows]:
         """Forget the oldest that nobody asked for, and return them."""
         self.left_out += count
-        return [self._tail.popleft() for _ in range(count)]
+        self.spare -= count
+        while count:
+            some, behind = self._tail.popleft().split(count)
+            if behind.size:
+                self._tail.appendleft(behind)
+            count -= some.size
+            yield some
 
     def rows(self) -> Iterator[Row]:
-        """Rows of what was kept, in order; one row stands for those that are left out in a place."""
+        """Rows of what was kept, in order, once: they are made now. One stands for those left out in a place."""
+        kept = deque(sorted((*self._pinned, *self._tail), key=lambda rows: rows.place))
+        self._pinned, self._tail = [], deque()
         before: Row | None = None
-        for row in sorted((*self._pinned, *self._tail)):
+        for row in chain.from_iterable(kept.popleft().made() for _ in range(len(kept))):
             if before is not None and row.place > before.place + 1:
                 head = f"{row.place - before.place - 1:,} events are left out here"
                 yield Row(0, before.seq + 1, before.t, _CONTROL, "left-out", head, "", 0, "")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.protocol.words.events import Gap
-from multilang_cli.protocol.words.messages import Ack, Fail, SpoutCommand, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import HEARTBEAT_STREAM, Ack, Fail, SpoutCommand, Sync, TupleMsg
 from multilang_cli.reports.html.document import Axis, Band, Plot, SectionColumn, Series, TableSection
-from multilang_cli.reports.html.spread import Point, Spread
+from multilang_cli.reports.html.spread import Spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from multilang_cli.protocol.words.events import Event
+    from collections.abc import Callable, Iterator, Sequence
 
 MOST_OPEN = 100_000
 """Tuples whose end is awaited; of more that are open at a time, the oldest are not measured."""
@@ -42,41 +40,56 @@ _WORDS = {
 
 
 class Latency:
-    """Measures one conversation, event by event, in order."""
+    """Measures one conversation, in order."""
 
     def __init__(self) -> None:
         self._spreads = {name: Spread() for name in _WORDS}
+        self._measured: dict[str, list[tuple[float, float, int]]] = {name: [] for name in _WORDS}
         self._open: dict[str, float] = {}
         self._asked: deque[tuple[str, float]] = deque(maxlen=MOST_OPEN)
+        self._takes: dict[type, Callable[[int, float, Any], None]] = {
+            TupleMsg: self._deliver,
+            Ack: self._settle,
+            Fail: self._settle,
+            SpoutCommand: self._ask,
+            Sync: self._answer,
+            Gap: self._forget,
+        }
 
-    def take(self, event: Event) -> None:
-        """Go on with the next event."""
-        body = event.body
-        if isinstance(body, Ack | Fail):
-            if (began := self._open.pop(body.id, None)) is not None:
-                self._add("ack" if isinstance(body, Ack) else "fail", began, event)
-        elif isinstance(body, TupleMsg):
-            self._delivered(body, event.t)
-        elif isinstance(body, SpoutCommand):
-            self._asked.append(("after next" if body.command == "next" else "after others", event.t))
-        elif isinstance(body, Sync):
-            if self._asked:
-                name, began = self._asked.popleft()
-                self._add(name, began, event)
-        elif isinstance(body, Gap):
-            self._open.clear()
-            self._asked.clear()
+    def take(self, seq: int, bodies: Sequence[Any], times: Sequence[float]) -> None:
+        """Go on with what follows each other, the first with the number `seq`."""
+        takes = self._takes
+        for place, (body, t) in enumerate(zip(bodies, times, strict=True), seq):
+            if (take := takes.get(body.__class__)) is not None:
+                take(place, t, body)
+        for name, some in self._measured.items():
+            if some:
+                self._spreads[name].add(some)
+                some.clear()
 
-    def _delivered(self, message: TupleMsg, t: float) -> None:
-        if message.is_heartbeat:
+    def _deliver(self, _: int, t: float, message: TupleMsg) -> None:
+        if message.stream == HEARTBEAT_STREAM and message.is_heartbeat:
             self._asked.append(("heartbeat", t))
             return
         self._open[message.id] = t
         if len(self._open) > MOST_OPEN:
             del self._open[next(iter(self._open))]
 
-    def _add(self, name: str, began: float, event: Event) -> None:
-        self._spreads[name].add(Point(event.t, max(0.0, event.t - began), event.seq))
+    def _settle(self, seq: int, t: float, message: Ack | Fail) -> None:
+        if (began := self._open.pop(message.id, None)) is not None:
+            self._measured["ack" if message.__class__ is Ack else "fail"].append((t, max(0.0, t - began), seq))
+
+    def _ask(self, _: int, t: float, command: SpoutCommand) -> None:
+        self._asked.append(("after next" if command.command == "next" else "after others", t))
+
+    def _answer(self, seq: int, t: float, _: Sync) -> None:
+        if self._asked:
+            name, began = self._asked.popleft()
+            self._measured[name].append((t, max(0.0, t - began), seq))
+
+    def _forget(self, *_: object) -> None:
+        self._open.clear()
+        self._asked.clear()
 
     def table(self, lead: str) -> TableSection | None:
         """The spread of durations; None if nothing was measured."""

@@ -66,8 +66,7 @@ class Recordings:
         for number, path, entry in lines_of([path for path in paths if path not in missing]):
             if isinstance(entry, Happened):
                 if number in here:
-                    for event in entry.events:
-                        here[number].take(event)
+                    here[number].take(entry.events)
             elif isinstance(entry, Header) and number not in here:
                 self._hear(number, path, entry, here)
 

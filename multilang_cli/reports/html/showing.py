@@ -11,7 +11,7 @@ from multilang_cli.reports.escape import decode, escape, escape_json, escape_lin
 from multilang_cli.reports.event_sentences import sentence_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from multilang_cli.protocol.words.events import Event
 
@@ -20,6 +20,7 @@ SHOWN_OF_MESSAGE = 2048
 _TAIL = SHOWN_OF_MESSAGE // 4
 LABEL_LENGTH = 120
 """Characters of the words on an event."""
+_OF_STORM = frozenset({messages.HEARTBEAT_STREAM, messages.TICK_STREAM})
 _SOME = 6
 _MOST_CONTINUATION_BYTES = 3
 _GOES_ON = 0b10
@@ -37,15 +38,20 @@ class ShownEvent(NamedTuple):
 def shown(event: Event) -> ShownEvent:
     """The words of `event`."""
     body = event.body
-    tell = _MESSAGES.get(body.__class__)
+    tell = _HEADS.get(body.__class__)
     if tell is None:
         kind, head = _KINDS.get(body.__class__, ""), sentence_of(body)
         return ShownEvent(kind or body.__class__.__name__.lower(), short(head), "")
-    kind, head = tell(body)
+    [kind], head = kinds_of((body,)), tell(body)
     if isinstance(body, events.Chunk):
         return ShownEvent(kind, short(_telling_line(event.raw)), escape_lines(bounded(event.raw)))
     text = bounded(frame_text(event.raw))
     return ShownEvent(kind, short(head), escape(text) if kind == "malformed" else escape_json(text))
+
+
+def kinds_of(bodies: Sequence[Any]) -> list[str]:
+    """The kinds of messages."""
+    return [_SAME.get(body.__class__) or _BY_MESSAGE[body.__class__](body) for body in bodies]
 
 
 def bounded(raw: bytes) -> str:
@@ -81,15 +87,18 @@ def _telling_line(raw: bytes) -> str:
     return decode(raw[: LABEL_LENGTH * 4].strip(b"\r\n").split(b"\n")[0])
 
 
-def _tuple(message: messages.TupleMsg) -> tuple[str, str]:
-    if message.is_heartbeat:
-        return "heartbeat", f"heartbeat {message.id}"
-    if message.is_tick:
-        return "tick", f"tick {message.id}"
-    return "tuple", f"tuple {message.id} of {message.comp}:{message.stream}"
+def _kind_of_tuple(message: messages.TupleMsg) -> str:
+    if message.stream not in _OF_STORM:
+        return "tuple"
+    return "heartbeat" if message.is_heartbeat else "tick" if message.is_tick else "tuple"
 
 
-def _emit(message: messages.Emit) -> tuple[str, str]:
+def _tuple(message: messages.TupleMsg) -> str:
+    kind = _kind_of_tuple(message)
+    return f"{kind} {message.id}" + (f" of {message.comp}:{message.stream}" if kind == "tuple" else "")
+
+
+def _emit(message: messages.Emit) -> str:
     parts = [f"emit to {message.stream}"]
     if message.task:
         parts.append(f"direct to task {message.task}")
@@ -97,7 +106,7 @@ def _emit(message: messages.Emit) -> tuple[str, str]:
         parts.append(f"id {name_of_id(message.id)}")
     if message.anchors:
         parts.append(f"anchored to {_some(message.anchors)}")
-    return "emit", ", ".join(parts)
+    return ", ".join(parts)
 
 
 def _some(items: Any) -> str:
@@ -105,27 +114,49 @@ def _some(items: Any) -> str:
     return f"{shown_items} and {len(items) - _SOME} more" if len(items) > _SOME else shown_items
 
 
-def _command(message: messages.SpoutCommand) -> tuple[str, str]:
-    with_id = message.command in {"ack", "fail"}
-    return short(message.command), f"{message.command} {name_of_id(message.id)}" if with_id else message.command
+def _command(message: messages.SpoutCommand) -> str:
+    return f"{message.command} {name_of_id(message.id)}" if message.command in {"ack", "fail"} else message.command
 
 
-_MESSAGES: dict[type, Callable[[Any], tuple[str, str]]] = {
-    messages.Handshake: lambda message: ("handshake", f"handshake, conf of {len(message.conf)} keys"),
-    messages.TupleMsg: _tuple,
-    messages.TaskIds: lambda message: ("task_ids", f"task ids {_some(message.tasks)}"),
-    messages.SpoutCommand: _command,
-    messages.Pid: lambda message: ("pid", f"pid {message.pid}"),
-    messages.Emit: _emit,
-    messages.Ack: lambda message: ("ack", f"ack {message.id}"),
-    messages.Fail: lambda message: ("fail", f"fail {message.id}"),
-    messages.Log: lambda message: ("log", f"log: {message.msg}"),
-    messages.Sync: lambda _: ("sync", "sync"),
-    messages.Error: lambda message: ("error", f"error: {message.msg}"),
-    messages.Metrics: lambda message: ("metrics", f"metric {message.name}"),
-    messages.Malformed: lambda message: ("malformed", f"{message.kind}: {message.detail}"),
-    events.Chunk: lambda _: ("stderr", ""),
+_SAME: dict[type, str] = {
+    messages.Handshake: "handshake",
+    messages.TaskIds: "task_ids",
+    messages.Pid: "pid",
+    messages.Emit: "emit",
+    messages.Ack: "ack",
+    messages.Fail: "fail",
+    messages.Log: "log",
+    messages.Sync: "sync",
+    messages.Error: "error",
+    messages.Metrics: "metrics",
+    messages.Malformed: "malformed",
+    events.Chunk: "stderr",
 }
+"""Kinds that are the same for all messages of a class."""
+
+_BY_MESSAGE: dict[type, Callable[[Any], str]] = {
+    messages.TupleMsg: _kind_of_tuple,
+    messages.SpoutCommand: lambda message: short(message.command),
+}
+"""Those of others."""
+
+_HEADS: dict[type, Callable[[Any], str]] = {
+    messages.Handshake: lambda message: f"handshake, conf of {len(message.conf)} keys",
+    messages.TupleMsg: _tuple,
+    messages.TaskIds: lambda message: f"task ids {_some(message.tasks)}",
+    messages.SpoutCommand: _command,
+    messages.Pid: lambda message: f"pid {message.pid}",
+    messages.Emit: _emit,
+    messages.Ack: lambda message: f"ack {message.id}",
+    messages.Fail: lambda message: f"fail {message.id}",
+    messages.Log: lambda message: f"log: {message.msg}",
+    messages.Sync: lambda _: "sync",
+    messages.Error: lambda message: f"error: {message.msg}",
+    messages.Metrics: lambda message: f"metric {message.name}",
+    messages.Malformed: lambda message: f"{message.kind}: {message.detail}",
+    events.Chunk: lambda _: "",
+}
+"""A few words on each message."""
 
 _KINDS: dict[type, str] = {
     events.Exited: "exit",

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from operator import attrgetter
-from typing import NamedTuple
+from collections import Counter
+from itertools import islice, starmap
+from math import ceil, floor, log10
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    _Measured = tuple[float, float, int]
 
 MOST_POINTS = 4_000
 """Points of one series that are kept at least, if there are so many; at most twice as many."""
@@ -21,7 +28,7 @@ class Point(NamedTuple):
     seq: int
 
 
-_duration = attrgetter("y")
+_duration = itemgetter(1)
 
 
 class Spread:
@@ -31,32 +38,35 @@ class Spread:
         self.count = 0
         self.most = 0.0
         self.thinned = 1
-        self.points: list[Point] = []
-        self._last: list[Point] = []
-        self._steps: dict[int, int] = {}
+        self._points: list[_Measured] = []
+        self._last: list[_Measured] = []
+        self._steps: Counter[int] = Counter()
 
-    def add(self, point: Point) -> None:
-        """Take one more, in the order of time."""
-        self.count += 1
-        self.most = max(self.most, point.y)
-        step = math.floor(math.log10(max(point.y, _LEAST_SECONDS)) * _STEPS_OF_TEN)
-        self._steps[step] = self._steps.get(step, 0) + 1
-        self._last.append(point)
-        if len(self._last) >= self.thinned:
-            self.points.append(max(self._last, key=_duration))
-            self._last.clear()
-        if len(self.points) >= 2 * MOST_POINTS:
-            pairs = zip(self.points[::2], self.points[1::2], strict=True)
-            self.points = [max(pair, key=_duration) for pair in pairs]
-            self.thinned *= 2
+    def add(self, measured: Sequence[_Measured]) -> None:
+        """Take some more, in the order of time: `Point`, or plain tuples of the same, which cost less."""
+        self.count += len(measured)
+        durations = [max(each[1], _LEAST_SECONDS) for each in measured]
+        self.most = max(self.most, *map(_duration, measured)) if measured else self.most
+        self._steps.update([floor(log10(duration) * _STEPS_OF_TEN) for duration in durations])
+        coming = iter(measured)
+        while some := list(islice(coming, self.thinned - len(self._last))):
+            self._last += some
+            if len(self._last) == self.thinned:
+                self._points.append(max(self._last, key=_duration))
+                self._last.clear()
+            if len(self._points) == 2 * MOST_POINTS:
+                pairs = zip(self._points[::2], self._points[1::2], strict=True)
+                self._points = [max(pair, key=_duration) for pair in pairs]
+                self.thinned *= 2
 
     def drawn(self) -> list[Point]:
         """The points to be drawn, in the order of time."""
-        return self.points + ([max(self._last, key=_duration)] if self._last else [])
+        last = [max(self._last, key=_duration)] if self._last else []
+        return list(starmap(Point, [*self._points, *last]))
 
     def quantile(self, share: float) -> float:
         """The duration that `share` of them (0 to 1) do not exceed, about; 0 if there are none."""
-        wanted = math.ceil(share * self.count)
+        wanted = ceil(share * self.count)
         for step in sorted(self._steps):
             wanted -= self._steps[step]
             if wanted <= 0:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
-
-import msgspec
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.words.events import Event, Gap
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
+from multilang_cli.protocol.words.messages import HEARTBEAT_STREAM, TICK_STREAM, Ack, Emit, Fail, SpoutCommand, TupleMsg
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.html.document import Edge, Graph, GraphNode, GraphStep, Steps
 from multilang_cli.reports.html.showing import name_of_id, short
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     To = Callable[[int], str | None]
     _Kind = tuple[frozenset[str], str]
+    _Said = tuple[int, float, Any]
 
 MOST_TREES = 8
 """Trees of one conversation that are shown."""
@@ -34,7 +34,9 @@ MOST_FOLLOWED = 1_000
 """Trees that are followed at a time; of more, the later ones are not."""
 MOST_TUPLES = 200
 """Tuples of one tree that are shown."""
-_LARGE = 65_536
+_BY_STORM = TupleMsg | SpoutCommand
+_OF_STORM = frozenset({HEARTBEAT_STREAM, TICK_STREAM})
+_NONE: frozenset[str] = frozenset()
 _ORDER = ("open", "failed", "acked")
 _TONES: dict[str, Tone] = {"open": "warn", "acked": "good", "failed": "bad"}
 _NOTE = (
@@ -43,24 +45,11 @@ _NOTE = (
 )
 
 
-class _RootEvents:
-    """Messages about one tuple from outside, or about one message id, and the end of it."""
+class _RootMessages(list["_Said"]):
+    """Messages about one tuple from outside, or about one message id; `left_out`: emits; `ended`: how."""
 
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.left_out = 0
-        self.ended = "open"
-
-    def add(self, event: Event) -> None:
-        """Go on, as far as it is shown. Of a large message, only that it was sent."""
-        body = event.body
-        if isinstance(body, Emit):
-            if len(self.events) > MOST_TUPLES:
-                self.left_out += 1
-                return
-            if len(event.raw) > _LARGE:
-                body = msgspec.structs.replace(body, values=[])
-        self.events.append(Event(event.seq, event.t, event.channel, body))
+    left_out = 0
+    ended = "open"
 
 
 class TreeSteps:
@@ -72,58 +61,86 @@ class TreeSteps:
     def __init__(self, profile: Profile, rules: Mapping[int, str], most: int = MOST_TREES) -> None:
         self._profile = profile
         self._rules = rules
-        self._most = 0 if profile.without_ackers else most
-        self._roots: dict[str, _RootEvents] = {}
+        self._most = most
+        self._roots: dict[str, _RootMessages] = {}
         self._kinds: Counter[_Kind] = Counter()
+        self._full: set[_Kind] = set()
+        self._takes: dict[type, Callable[[_Said], None]] = {
+            TupleMsg: self._deliver,
+            Emit: self._anchor if profile.kind == "bolt" else self._emit,
+            Ack: self._settle,
+            Fail: self._settle,
+            SpoutCommand: self._tell,
+            Gap: self._forget,
+        }
+        if profile.without_ackers:
+            self._takes = {}
 
-    def take(self, event: Event) -> None:
-        """Go on with the next event. After a gap, nothing is known of the trees that were open."""
-        body = event.body
-        if isinstance(body, TupleMsg):
-            if not body.is_heartbeat and not body.is_tick:
-                self._begin(body.id, event)
-        elif isinstance(body, Emit):
-            if self._profile.kind == "spout" and body.id is not None:
-                self._begin(json.dumps(body.id), event)
-            for anchor in body.anchors if self._profile.kind == "bolt" else ():
-                self._go_on(anchor, event)
-        elif isinstance(body, Ack | Fail):
-            self._end(body.id, event, "acked" if isinstance(body, Ack) else "failed")
-        elif isinstance(body, SpoutCommand) and body.command in {"ack", "fail"}:
-            self._end(json.dumps(body.id), event, f"{body.command}ed")
-        elif isinstance(body, Gap):
-            self._roots = {key: root for key, root in self._roots.items() if root.ended != "open"}
+    def take(self, seq: int, bodies: Sequence[Any], times: Sequence[float]) -> None:
+        """Go on with what follows each other, the first with the number `seq`."""
+        takes = self._takes
+        for said in zip(count(seq), times, bodies, strict=False):
+            if (take := takes.get(said[2].__class__)) is not None:
+                take(said)
 
-    def _begin(self, key: str, event: Event) -> None:
-        if len(self._roots) < MOST_FOLLOWED and key not in self._roots:
-            self._roots[key] = _RootEvents()
-        self._go_on(key, event)
+    def _deliver(self, said: _Said) -> None:
+        message = said[2]
+        if message.stream not in _OF_STORM or not (message.is_heartbeat or message.is_tick):
+            self._begin(message.id, said)
 
-    def _go_on(self, key: str, event: Event) -> None:
-        root = self._roots.get(key)
-        if root is not None:
-            root.add(event)
+    def _anchor(self, said: _Said) -> None:
+        """Go on with an emit of a bolt, as far as it is shown."""
+        for anchor in said[2].anchors:
+            if (root := self._roots.get(anchor)) is not None:
+                if len(root) > MOST_TUPLES:
+                    root.left_out += 1
+                else:
+                    root.append(said)
 
-    def _end(self, key: str, event: Event, how: str) -> None:
+    def _emit(self, said: _Said) -> None:
+        if said[2].id is not None:
+            self._begin(json.dumps(said[2].id), said)
+
+    def _begin(self, key: str, said: _Said) -> None:
+        if (root := self._roots.get(key)) is not None:
+            root.append(said)
+        elif len(self._roots) < MOST_FOLLOWED:
+            self._roots[key] = _RootMessages((said,))
+
+    def _settle(self, said: _Said) -> None:
+        self._end(said[2].id, said, "acked" if said[2].__class__ is Ack else "failed")
+
+    def _tell(self, said: _Said) -> None:
+        if said[2].command in {"ack", "fail"}:
+            self._end(json.dumps(said[2].id), said, f"{said[2].command}ed")
+
+    def _end(self, key: str, said: _Said, how: str) -> None:
         """End a tree; of those that are over, a few of each kind are kept."""
         root = self._roots.get(key)
         if root is None:
             return
-        root.add(event)
+        root.append(said)
         if root.ended != "open":
             return
         root.ended = how
-        kind = self._kind(root)
-        if self._kinds[kind] >= KEPT_OF_A_KIND:
+        if (kind := self._kind(root)) in self._full:
             del self._roots[key]
-        else:
-            self._kinds[kind] += 1
+            return
+        self._kinds[kind] += 1
+        if self._kinds[kind] == KEPT_OF_A_KIND:
+            self._full.add(kind)
 
-    def _kind(self, root: _RootEvents) -> _Kind:
+    def _forget(self, _: _Said) -> None:
+        """Know nothing of the trees that were open, after a gap."""
+        self._roots = {key: root for key, root in self._roots.items() if root.ended != "open"}
+
+    def _kind(self, root: _RootMessages) -> _Kind:
         """Trees of a kind show the same: what was broken, and how they ended."""
-        return frozenset(self._rules[e.seq] for e in root.events if e.seq in self._rules), root.ended
+        rules = self._rules
+        broken = frozenset([rules[seq] for seq, _, _ in root if seq in rules]) if rules else _NONE
+        return broken, root.ended
 
-    def _chosen(self) -> list[_RootEvents]:
+    def _chosen(self) -> list[_RootMessages]:
         """The trees to show: one of each kind before a second; findings first, then open, failed, others."""
         met: Counter[_Kind] = Counter()
         ranked = []
@@ -139,10 +156,10 @@ class TreeSteps:
         for number, root in enumerate(self._chosen(), 1):
             trees = Trees(self._profile, seed=number)
             seqs: list[int] = []
-            for event in root.events:
-                if trees.take(event):
+            for seq, t, body in root:
+                if trees.take(Event(seq, t, "in" if isinstance(body, _BY_STORM) else "out", body)):
                     tree = trees.trees()[0]
-                    seqs += [event.seq] * (len(tree.steps) - len(seqs))
+                    seqs += [seq] * (len(tree.steps) - len(seqs))
             if seqs:
                 yield tree_section(f"{lead}-tree-{number}", tree, seqs, trees.numbers, to, left_out=root.left_out)
 

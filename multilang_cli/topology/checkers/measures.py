@@ -67,7 +67,7 @@ class Measures:
         """Count an end, by how it ended."""
         self.ends[event.how] += 1
         if event.how == "acked":
-            self.latencies.add(Point(event.t, event.latency, event.emit))
+            self.latencies.add((Point(event.t, event.latency, event.emit),))
             if self._recovering:
                 self._recover(event)
         elif len(self.failed_emissions) < MOST_FAILED:
