@@ -285,7 +285,9 @@ def _left(run: str, temporary: Path) -> dict[str, bool]:
 def orphans(run: str) -> list[int]:
     """The living processes of this run: their environment says so."""
     mark = f"{MARK}={run}".encode()
-    return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/environ") if mark in _environment(path)]
+    # A process that ends between the two would end a search for what lies in its folder.
+    processes = [path for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [int(path.name) for path in processes if mark in _environment(path / "environ")]
 
 
 def _environment(path: Path) -> bytes:
