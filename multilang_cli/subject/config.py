@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import stat
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 NAME = "mlcheck.toml"
 PYPROJECT = "pyproject.toml"
 _SHOWN_OF_REASON = 160
+_EVERYBODYS = stat.S_ISVTX | stat.S_IWOTH
+"""Of the mode of a folder that every user of the machine puts files into, such as /tmp."""
 
 
 class ConfigError(CommandError):
@@ -60,7 +64,7 @@ def find(start: Path) -> Path | None:
     A ``pyproject.toml`` counts only with a table ``[tool.mlcheck]``. Raises ConfigError if one can't be read.
     """
     for place in places(start):
-        if place.is_file() and (place.name == NAME or _section(place, _read(place)[1]) is not None):
+        if _counts(place) and (place.name == NAME or _section(place, _read(place)[1]) is not None):
             return place
     return None
 
@@ -77,6 +81,17 @@ def places(start: Path) -> Iterator[Path]:
 def load_nearest() -> Config:
     """The configuration that counts in the working directory. Raises ConfigError."""
     return load(find(Path.cwd()))
+
+
+def _counts(path: Path) -> bool:
+    """True of a file that is there, unless it lies in everybody's folder and another user put it there.
+
+    What it names is run, so whoever works below /tmp would run what anyone has written to /tmp/mlcheck.toml.
+    """
+    if not path.is_file():
+        return False
+    shared = path.parent.stat().st_mode & _EVERYBODYS == _EVERYBODYS
+    return not shared or path.lstat().st_uid in (0, os.geteuid())
 
 
 def load(path: Path | None) -> Config:

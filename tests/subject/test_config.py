@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,8 @@ from multilang_cli.subject.settings import Flags
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+NOBODY = 65534
 
 WHOLE = """
 storm = "2.5"
@@ -237,6 +240,29 @@ def test_is_found_upwards(tmp_path: Path) -> None:
     assert config.find(below) == tmp_path / config.NAME
     (tmp_path / "a" / ".git").mkdir()
     assert config.find(below) is None
+
+
+def test_what_another_user_put_into_everybodys_folder_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, mode, counts in (("mine", 0o700, True), ("shared", 0o1777, False)):
+        below = tmp_path / name / "below"
+        below.mkdir(parents=True)
+        below.parent.chmod(mode)
+        own = tmp_path / config.NAME
+        own.touch()
+        # A link of another's may lead to a file of one's own.
+        (below.parent / config.NAME).symlink_to(own)
+        (below.parent / config.PYPROJECT).write_text("[tool.mlcheck]\n")
+        assert config.find(below) == below.parent / config.NAME
+        try:
+            for each in (config.NAME, config.PYPROJECT):
+                os.chown(below.parent / each, NOBODY, NOBODY, follow_symlinks=False)
+        except PermissionError:
+            monkeypatch.setattr(os, "geteuid", lambda: NOBODY)
+        found = below.parent / config.NAME if counts else own
+        assert [config.find(below), config.find(below.parent)] == [found, found]
+        monkeypatch.undo()
 
 
 def test_flags_over_environment_over_file(tmp_path: Path) -> None:
