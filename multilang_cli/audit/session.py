@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -14,7 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -26,7 +26,12 @@ USUAL = {
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
 }
-OURS = {"spark.sql.session.timeZone": "UTC", "spark.python.daemon.module": "multilang_cli.audit.stages.workers"}
+OURS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.python.daemon.module": "multilang_cli.audit.stages.workers",
+    # Spark starts it in the working directory, where a stranger's recordings may lie beside a stranger's json.py.
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
+}
 """Settings that the stages rely on."""
 LOUD = {"spark.log.level": "INFO", "spark.ui.showConsoleProgress": "true"}
 JAVA = "spark.driver.extraJavaOptions"
@@ -57,6 +62,8 @@ BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:NewRatio=1"
 
 Rows are garbage at once: with half of the memory for what is new, a tenth of the time is saved.
 """
+ASKED = {"spark.authenticate": "true"}
+"""Any user of this machine can connect to loopback: Spark asks for a secret, which it makes if all is one process."""
 APART = "local-cluster"
 """A master whose executors are processes of their own on this machine."""
 EXECUTORS_JAVA = "spark.executor.extraJavaOptions"
@@ -121,7 +128,21 @@ def session(
     for name, value in settings.items():
         builder = builder.config(name, value)
     Thread(target=_import_all, args=(meanwhile,), daemon=True).start()
-    return builder.getOrCreate()
+    with _ones_own() if local else nullcontext():
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _ones_own() -> Iterator[None]:
+    """Have what is started meanwhile make files that only their owner can read.
+
+    Rows that Java has no memory for, or sorts anew, lie among temporary files in folders that are open to everybody.
+    """
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def executors_python(conf: Mapping[str, str]) -> str:
@@ -140,6 +161,8 @@ def usual_settings(master: str, size: float, *, quiet: bool = True, kept: str = 
         settings |= LOCAL | (BRIEFLY if brief else {}) | (INTERPRETED if size <= LEAST else {})
     if master.startswith(APART):
         settings |= NEAR | {EXECUTORS_JAVA: " ".join(filter(None, (HERE, brief)))}
+    elif local:
+        settings |= ASKED
     settings[JAVA] = " ".join(filter(None, (settings.get(JAVA, ""), HERE if local else "", brief, kept)))
     return settings
 
