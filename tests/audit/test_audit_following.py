@@ -17,7 +17,7 @@ import pytest
 from multilang_cli.audit.marks import Mark
 from multilang_cli.audit.watch.alerts import Alert
 from multilang_cli.audit.watch.following import LateMark, Rules, RunFollower, RunState
-from multilang_cli.audit.watch.heard import heard_in_files, heard_in_line, heard_in_lines
+from multilang_cli.audit.watch.heard import PLACE, heard_in_files, heard_in_line, heard_in_lines, in_order
 from multilang_cli.audit.watch.ledger import RootRow, RootState
 from multilang_cli.topology.history import Died
 from multilang_cli.transcript.given import GIVEN, GivenSecrets
@@ -163,6 +163,37 @@ def test_a_run_that_is_closed_does_not_run_on() -> None:
     watched.hear(marks_in([*lines_of(PLAN)[:40], end]), wall=1000.0)
     assert watched.next_look() is None
     assert not watched.run_on(10_000.0)
+
+
+@pytest.mark.parametrize("first", [None, -1])
+def test_a_recording_that_is_over_stays_over_wherever_batches_are_cut(first: int | None) -> None:
+    whole = next(file.splitlines() for file in transcripts(PLAN).values() if b'"exited"' in file)
+    assert b'"exited"' in whole[-1]
+    whole.append(msgspec.json.encode({"conv": msgspec.json.decode(whole[0])["conv"], "end": {"events": {"in": 1}}}))
+    watched = Watched()
+    for lines in filter(None, (whole[:first], whole[first:] if first else ())):
+        columns = {
+            "file": pa.array(["a"] * len(lines), pa.string()),
+            "text": pa.array(lines, pa.binary()),
+            "came": pa.array([0.0] * len(lines), pa.float64()),
+            "block": pa.array([0] * len(lines), pa.int64()),
+        }
+        heard = [batch.to_pydict() for batch in heard_in_lines([pa.record_batch(columns)])]
+        watched.hear(in_order(heard), wall=1000.0)
+    assert not [each.verdict for each in watched.run_on(10_000.0) if each.verdict == "recording stopped"]
+
+
+def test_lines_of_a_topic_are_in_its_order_whatever_their_keys_are() -> None:
+    lines = lines_of(PLAN)[:6]
+    columns = {
+        "file": pa.array([f"{key}/words/history.ndjson" for key in "bbaacb"]),
+        "text": pa.array(lines, pa.binary()),
+        "came": pa.array([3.0] * len(lines)),
+        "block": pa.array(range(len(lines))),
+    }
+    heard = [batch.to_pydict() for batch in heard_in_lines([pa.record_batch(columns)])]
+    shuffled = [{name: each[name][::-1] for name in (*PLACE, "mark")} for each in heard]
+    assert in_order(shuffled) == marks_in(lines)
 
 
 def test_a_worker_that_died_is_told() -> None:

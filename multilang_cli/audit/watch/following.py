@@ -96,7 +96,9 @@ class RunFollower:
         state = self._state
         state.heard, state.stopped = wall, False
         for mark in marks:
-            state.closed = mark.what in {"closed", "exited"}
+            if mark.what != "alive":
+                # Of lines that say no more than that they came, only the first of a batch is heard.
+                state.closed = mark.what in {"closed", "exited"}
             match mark.what:
                 case "names":
                     state.names.learn(_decode_names(mark.id or ""))

@@ -18,7 +18,7 @@ from multilang_cli.transcript.given import GIVEN, NO_SECRETS, GivenSecrets
 from multilang_cli.transcript.hidden_lines import LineRedactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -27,14 +27,15 @@ NAMES, CLOCK, ALIVE, EXITED, DIED, CLOSED = "names", "clock", "alive", "exited",
 UNREAD = "unread"
 """The kind of a row that says what of a file can't be read."""
 HEARD = "run string, came double, file string, block bigint, n bigint, mark binary"
-PLACE = ("came", "file", "block", "n")
-"""The columns that say where it stands."""
+PLACE = ("came", "block", "file", "n")
+"""The columns that say where it stands: in a topic, whatever the key of its message is."""
 _SCHEMA = pa.schema([
     ("run", pa.string()), ("came", pa.float64()), ("file", pa.string()), ("block", pa.int64()), ("n", pa.int64()),
     ("mark", pa.binary()),
 ])  # fmt: skip
 _decode = msgspec.json.Decoder(Happening).decode
 _encode = msgspec.json.Encoder().encode
+_decode_mark = msgspec.msgpack.Decoder(Mark).decode
 _packed = msgspec.msgpack.Encoder().encode
 
 
@@ -98,6 +99,13 @@ def _of_transcript(text: bytes) -> Iterator[RunMark]:
         case parsing.EventRow():
             marks = alone_of(row)
             yield from (RunMark(row.conv, mark) for mark in marks or [Mark(0, ALIVE, 0.0)])
+
+
+def in_order(columns: Iterable[Mapping[str, Sequence[Any]]]) -> list[Mark]:
+    """The marks of a run, from columns of `HEARD`: where a batch was shuffled, nothing else tells their order."""
+    places = [row for each in columns for row in zip(*(each[name] for name in (*PLACE, "mark")), strict=True)]
+    places.sort(key=lambda place: place[:-1])
+    return [_decode_mark(place[-1]) for place in places]
 
 
 def _unread(file: str, fault: LineFault) -> list[RunMark]:

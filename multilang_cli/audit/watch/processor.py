@@ -16,11 +16,10 @@ import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.marks import Mark
 from multilang_cli.audit.tables import MARKS, ROOTS
 from multilang_cli.audit.watch.alerts import Alert
 from multilang_cli.audit.watch.following import Found, RunFollower, RunState
-from multilang_cli.audit.watch.heard import PLACE, heard
+from multilang_cli.audit.watch.heard import PLACE, heard, in_order
 from multilang_cli.audit.watch.ledger import RootRow, RootState
 from multilang_cli.transcript.given import NO_SECRETS
 
@@ -44,7 +43,6 @@ _BLOB = "b binary"
 _encode = msgspec.msgpack.Encoder().encode
 _decode_run = msgspec.msgpack.Decoder(RunState).decode
 _decode_root = msgspec.msgpack.Decoder(RootState).decode
-_decode_mark = msgspec.msgpack.Decoder(Mark).decode
 _TABLES = {ROOT: ROOTS, LATE: MARKS}
 
 
@@ -106,12 +104,7 @@ class RunProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:  # noqa: N802, N803 (Spark's)
         """Take what was heard of a run."""
-        places: list[tuple[Any, ...]] = []
-        for frame in rows:
-            places += zip(*(frame[name].tolist() for name in (*PLACE, "mark")), strict=True)
-        # Where a batch was shuffled, nothing else says in which order its lines were.
-        places.sort(key=lambda place: place[:-1])
-        marks = (_decode_mark(place[-1]) for place in places)
+        marks = in_order({name: frame[name].tolist() for name in (*PLACE, "mark")} for frame in rows)
         wall = timerValues.getCurrentProcessingTimeInMs() / 1000
         yield from self._follow(key[0], lambda follower: follower.hear(marks, wall))
 
