@@ -6,11 +6,11 @@ Headers and ends are few, so all of them are known before the events are read: a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import lt
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.audit.inputs import named
+from multilang_cli.audit.inputs import is_url, named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,10 +22,12 @@ AGAIN = "a second copy of"
 COPY = f"{AGAIN} part"
 LINE = f"{AGAIN} line"
 """Of a line that was shipped twice, and of one in a file that was."""
-SENT_AGAIN = 1024
-"""Lines behind a header in which it stands again because lines were shipped twice: what follows is the same part."""
 REMEMBERED = 65_536
-"""Lines of a conversation, at least, among which one that stands twice is found."""
+"""Lines of a conversation, at least, with which one that stands twice is compared."""
+ASSUMED = f"{AGAIN} event"
+"""Of a line with a number that was read longer ago."""
+MOST_HOLES = 1024
+"""Runs of missing numbers of a conversation that are remembered."""
 _NEVER = 2**63
 
 
@@ -151,15 +153,17 @@ def _pieces(conv: str, placed: list[_Placed]) -> Iterable[tuple[Head, Piece]]:
 
     placed.sort(key=lambda each: (of(each), -each.all, named(each.head.file), each.line))
     for (number, part), copies in groupby(placed, of):
-        best, last = "", 0
+        best, split = "", 0
         key = conv if number == 1 else f"{conv}#{number}"
         for each in copies:
             file = named(each.head.file)
             copy = f"{COPY} {part} of '{conv[:QUOTED]}'; the one that counts stands in {best}" if best else ""
             yield each.head, Piece(each.line, key, part, copy)
-            if file == best and each.line - last <= SENT_AGAIN:
+            if file == best and (each.head.split == split or not is_url(file)):
+                # Lines were shipped twice: those behind it tell by their numbers whether they are new.
                 yield each.head, Piece(each.line + 1, key, part, "", goes_on=True)
-            best, last = best or file, each.line
+            if not best:
+                best, split = file, each.head.split
 
 
 def _recording(head: Head) -> tuple[object, ...]:
@@ -197,34 +201,64 @@ class _Remembered(NamedTuple):
         return self.others.get((conv, seq), (0, 0))
 
 
-class SeenLines:
-    """Lines of conversations that were seen lately: a shipper may send some twice."""
+class _Passed:
+    """Numbers of a conversation up to the largest that was seen, `top`: those that were not are its holes."""
 
     def __init__(self) -> None:
-        self._top: dict[str, int] = {}
+        self.top = -1
+        self._holes: list[tuple[int, int]] = []
+
+    def go_on(self, seqs: Sequence[int]) -> None:
+        """Take larger numbers, in order."""
+        if seqs[-1] - self.top > len(seqs):
+            before = chain((self.top,), seqs)
+            self._holes += [(one + 1, two - 1) for one, two in zip(before, seqs, strict=False) if two > one + 1]
+            if len(self._holes) > MOST_HOLES:
+                # Of all but the last ones it is not known any more which were seen.
+                self._holes[: -MOST_HOLES + 1] = [(0, self._holes[-MOST_HOLES][1])]
+        self.top = seqs[-1]
+
+    def has(self, seq: int) -> bool:
+        """True if that number was seen for certain, in its order."""
+        place = bisect_right(self._holes, (seq, _NEVER)) - 1
+        return seq <= self.top and (place < 0 or seq > self._holes[place][1])
+
+
+class SeenLines:
+    """Lines of conversations that were seen: a shipper may send some twice."""
+
+    def __init__(self) -> None:
+        self._passed: dict[str, _Passed] = {}
         self._new = _Remembered({}, {})
         self._old = _Remembered({}, {})
         self._kept = 0
 
-    def before(self, conv: str, seq: int, text: bytes, line: int) -> int:
-        """The line with the same number, negative if it says something else; 0 if there is none: this is remembered."""
+    def before(self, conv: str, seq: int, text: bytes, line: int) -> int | None:
+        """The line with the same number, negative if it says something else; 0 if there is none: this is remembered.
+
+        None if there is one, so long ago that nobody knows what it says.
+        """
         told = hash(text)
-        if seq <= self._top.get(conv, -1):
+        passed = self._passed.setdefault(conv, _Passed())
+        if seq <= passed.top:
             for known in (self._new, self._old):
                 has, same = known.find(conv, seq)
                 if same:
                     return same if has == told else -same
+            if passed.has(seq):
+                return None
         else:
-            self._top[conv] = seq
+            passed.go_on((seq,))
         self._new.others[conv, seq] = told, line
         self._count(1)
         return 0
 
     def take_all(self, conv: str, seqs: list[int], texts: Sequence[bytes], line: int) -> bool:
         """Remember lines that follow each other, none of which can have been seen; False if one may have been."""
-        if seqs[0] <= self._top.get(conv, -1) or not all(map(lt, seqs, islice(seqs, 1, None))):
+        passed = self._passed.setdefault(conv, _Passed())
+        if seqs[0] <= passed.top or not all(map(lt, seqs, islice(seqs, 1, None))):
             return False
-        self._top[conv] = seqs[-1]
+        passed.go_on(seqs)
         self._new.runs.setdefault(conv, []).append(_Run(seqs, list(map(hash, texts)), line))
         self._count(len(seqs))
         return True

@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from queue import SimpleQueue
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark import StorageLevel
@@ -18,6 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli import __version__
 from multilang_cli.audit.inputs import AuditPlan, here, named, run_of
+from multilang_cli.audit.outline import Head
 from multilang_cli.audit.runs import folder_of
 from multilang_cli.audit.session import describe_jobs
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary, trees
@@ -32,6 +34,7 @@ from multilang_cli.audit.store.manifest import (
     ManifestError,
     StoredPiece,
     clear,
+    exists,
     last_number,
     mark_of,
     new_name,
@@ -121,7 +124,7 @@ def run(
             number=number + 1,
             mlcheck=__version__,
             storm=plan.storm,
-            inputs={**kept, **inputs},
+            inputs={file: state for file, state in (kept | inputs).items() if named(file) not in work.forgotten},
             tables=work.known.pieces,
             trees=trees,
             hidden=hidden,
@@ -144,9 +147,9 @@ def _saying(say: Callable[[str], None]) -> Progress:
 
 def _stored(before: Manifest | None, inputs: dict[str, tuple[int, int]]) -> Stored:
     if before is None:
-        return Stored({}, frozenset(), {}, "")
+        return Stored({}, frozenset(), {}, "", frozenset())
     same = frozenset(named(file) for file, state in before.inputs.items() if inputs.get(file, state) == state)
-    return Stored(before.tables, same, before.runs, before.groupings)
+    return Stored(before.tables, same, before.runs, before.groupings, frozenset(map(named, before.inputs)))
 
 
 class _Work:
@@ -169,6 +172,11 @@ class _Work:
     def groupings(self) -> str:
         """A digest of the groupings of all fields."""
         return self._standing.groupings
+
+    @property
+    def forgotten(self) -> frozenset[str]:
+        """Files of which nothing is left."""
+        return self._standing.forgotten
 
     def all(self, progress: Progress) -> None:
         """Run every stage."""
@@ -279,26 +287,27 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     paths = [path for path in at.plan.inputs.transcripts if named(path) not in at.before.same]
     read = lines(at.spark, paths, at.plan.secrets)
     old = at.before.pieces.get(OUTLINE.name)
-    known_before = list(_outline_rows(at, old)) if old else []
+    stood = list(_outline_rows(at, old)) if old else []
     if old:
         changed = frozenset(map(named, paths))
-        uris = {row[1] for row in known_before}
-        at.gone[OUTLINE.name] = Gone("file", frozenset(uri for uri in uris if named(uri) in changed))
+        at.gone[OUTLINE.name] = Gone("file", frozenset(uri for _, uri, *_ in stood if named(uri) in changed))
     yield {OUTLINE.name: OwnTable(partial(events.write_outline, read)) if at.here else events.outlined(read)}
-    outline = events.outline_of(_outline_rows(at, at.known.pieces[OUTLINE.name]))
-    at.placed = events.placings(outline)
+    known = at.before.files.union(map(named, paths))
+    rows = [row for row in _outline_rows(at, at.known.pieces[OUTLINE.name]) if named(row[1]) in known]
+    outline = events.outline_of(rows)
     if old:
-        before = events.outline_of(known_before)
+        before = events.outline_of(row for row in stood if named(row[1]) in at.before.files)
         fresh = {uri for uri in outline.lines if before.pieces.get(uri) != outline.pieces.get(uri)}
-        again = {named(uri) for uri in fresh} - set(map(named, paths))
+        again = frozenset(map(named, fresh)).difference(map(named, paths))
+        files = again.union(map(named, paths))
         if again:
-            read = lines(at.spark, [*paths, *sorted(again)], at.plan.secrets)
-        files = frozenset({*map(named, paths), *again})
+            read, outline = _with_more(at, read, rows, again)
         for table in ("events", "quarantine", SPANS.name):
             at.gone[table] = Gone("file", files)
         at.touched = _conversations_in(files, before) | _conversations_in(files, outline)
         for table in ("findings", "outlooks", "silences", "timeouts"):
             at.gone[table] = Gone("conv", at.touched)
+    at.placed = events.placings(outline)
     yield _heard(at, read, outline)
     counts = at.facts.counts
     of = events.unaccounted(outline, counts)
@@ -306,9 +315,31 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     if at.here and at.plan.secrets == NO_SECRETS:
         at.whole = [each for each in whole_files(outline, at.facts, of) if at.wanted >= each.events.keys()]
     mine = {uri for uri in of if named(uri) in at.gone["events"].values} if old else of
-    yield {"quarantine": events.quarantine(read, outline, mine) if mine else FewRows([], TABLES["quarantine"].ddl)}
+    bad_lines = events.quarantine(read.uncut(at.torn), outline, mine) if mine else None
+    yield {"quarantine": FewRows([], TABLES["quarantine"].ddl) if bad_lines is None else bad_lines}
     bad = {file: number for (file,), number in at.known.counted(TABLES["quarantine"], "file").items()} if of else {}
     yield {"files": events.files(outline, counts, bad)}
+
+
+def _with_more(
+    at: StoredState, read: LineSource, rows: list[tuple[Any, ...]], again: frozenset[str]
+) -> tuple[LineSource, Outline]:
+    """Add files that were read before to what is read, and their pieces, as they are now, to the outline of `rows`.
+
+    Those that are gone are forgotten: whoever renames a file leaves a copy. Raises ManifestError where there is none.
+    """
+    at.forgotten = frozenset(file for file in again if not exists(at.spark, file))
+    heads = [Head(*row[1:-1]) for row in rows if row[0] == "header"]
+    elsewhere = {head[3:] for head in heads if named(head.file) not in at.forgotten}
+    for head in heads:
+        if named(head.file) in at.forgotten and head[3:] not in elsewhere:
+            raise ManifestError(
+                f"{named(head.file)} is gone, and another file has a longer copy of a part of it; put it back, or give"
+                " --overwrite to make the tables anew without it"
+            )
+    more = lines(at.spark, sorted(again - at.forgotten), at.plan.secrets)
+    others = [row for row in rows if named(row[1]) not in again]
+    return read.beside(more), events.outline_of([*others, *events.outlined(more).select(*OF_OUTLINE).collect()])
 
 
 def _outline_rows(at: StoredState, pieces: tuple[StoredPiece, ...]) -> Iterable[tuple[Any, ...]]:
@@ -328,7 +359,12 @@ def _heard(at: StoredState, read: LineSource, outline: Outline) -> dict[str, Dat
 
     def write(folder: str) -> dict[str, FewRows] | None:
         """Write the events; the table spans comes of it."""
-        spans = events.write_events(read, outline, folder, parter(at.spark, TABLES["events"], at.placed))
+        part = parter(at.spark, TABLES["events"], at.placed)
+        spans = events.write_events(read, outline, folder, part)
+        at.torn = events.torn_files(spans)
+        if (whole := read.uncut(at.torn)) is not read:
+            rmtree(folder)
+            spans = events.write_events(whole, outline, folder, part)
         return {SPANS.name: FewRows(spans, SPANS.ddl)} if counted else None
 
     return {

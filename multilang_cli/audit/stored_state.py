@@ -40,13 +40,15 @@ class Gone(NamedTuple):
 class Stored(NamedTuple):
     """Remains of earlier audits: pieces of tables, and `inputs` that are the same still.
 
-    `runs`: of topologies, by name, each with a digest; `groupings`: a digest of those of all fields.
+    `runs`: of topologies, by name, each with a digest; `groupings`: a digest of those of all fields. `files`: all that
+    the rows are of.
     """
 
     pieces: dict[str, tuple[StoredPiece, ...]]
     same: frozenset[str]
     runs: dict[str, str]
     groupings: str
+    files: frozenset[str]
 
 
 class OwnTable(NamedTuple):
@@ -60,8 +62,10 @@ class StoredState:
 
     `before`: what earlier audits left. `touched`: the conversations that this one has lines of; None for all. `gone`:
     by table, what its rows take the place of in earlier ones; a table without an entry is made anew as a whole.
-    `placed`: of each conversation, the topology and when it began. `damaged`: some lines are in quarantine. `whole`:
-    the files from which conversations can be judged. `groupings`: a digest of those of all fields.
+    `placed`: of each conversation, the topology and when it began. `torn`: the files that no two tasks may share, as a
+    line may stand twice there; `forgotten`: those that are gone, and another has all of them. `damaged`: some lines are
+    in quarantine. `whole`: the files from which conversations can be judged. `groupings`: a digest of those of all
+    fields.
     """
 
     def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, before: Stored) -> None:
@@ -73,6 +77,8 @@ class StoredState:
         self.gone: dict[str, Gone] = {}
         self.touched: frozenset[str] | None = None
         self.placed: dict[str, Placing] = {}
+        self.torn: frozenset[str] = frozenset()
+        self.forgotten: frozenset[str] = frozenset()
         self.damaged = False
         self.whole: list[WholeFiles] = []
         self.groupings = ""

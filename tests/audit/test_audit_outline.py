@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from multilang_cli.audit.outline import REMEMBERED, SENT_AGAIN, Finder, Head, PartEnd, SeenLines, Size, outline
+from multilang_cli.audit.outline import MOST_HOLES, REMEMBERED, Finder, Head, PartEnd, SeenLines, Size, outline
 
 SIZES = [Size("b", 0, 10), Size("a", 900, 5), Size("a", 0, 20), Size("c", 0, 8)]
 
@@ -36,10 +36,16 @@ def test_a_header_that_was_shipped_twice_begins_no_second_copy() -> None:
     assert known.told == {"a": (1, 1)}
 
 
-def test_a_recording_that_stands_twice_in_a_long_file_counts_once() -> None:
-    heads = [head("a", 1, "x"), head("a", SENT_AGAIN + 2, "x")]
-    known = outline([Size("a", 0, 2 * SENT_AGAIN + 2)], heads, [])
-    assert [bool(piece.copy) for piece in known.pieces["a"]["x"]] == [False, True]
+def test_what_was_shipped_again_from_the_beginning_goes_on_where_it_was() -> None:
+    heads = [head("a", 1, "x"), head("a", 5000, "x", split=900)]
+    known = outline([Size("a", 0, 9000), Size("a", 900, 9000)], heads, [])
+    assert [bool(piece.copy) for piece in known.pieces["a"]["x"]] == [False, True, False]
+
+
+def test_no_task_knows_what_another_read_of_a_file_elsewhere() -> None:
+    heads = [head("s3a://b/a", 1, "x"), head("s3a://b/a", 5000, "x", split=900)]
+    known = outline([Size("s3a://b/a", 0, 9000), Size("s3a://b/a", 900, 9000)], heads, [])
+    assert [bool(piece.copy) for piece in known.pieces["s3a://b/a"]["x"]] == [False, True]
 
 
 def test_of_copies_the_longest_file_counts() -> None:
@@ -81,3 +87,29 @@ def test_a_line_that_stands_twice_is_found_among_those_before_it() -> None:
     for seq in range(4, REMEMBERED + 4):
         assert seen.before("x", seq, b"%d" % seq, seq) == 0
     assert seen.before("x", 5, b"5", 1) == 5
+    # That was long ago: it can't be compared, and yet it is no new one.
+    assert seen.before("x", 5, b"5", 1) == 5
+    for seq in range(REMEMBERED + 4, 3 * REMEMBERED):
+        seen.before("x", seq, b"%d" % seq, seq)
+    assert seen.before("x", 5, b"5", 1) is None
+
+
+def test_a_line_that_comes_long_after_its_place_is_no_second_copy() -> None:
+    seen = SeenLines()
+    numbers = [seq for seq in range(3 * REMEMBERED) if seq % 100 or seq >= 100 * MOST_HOLES]
+    for start in range(0, len(numbers), 512):
+        some = numbers[start : start + 512]
+        assert seen.take_all("x", some, [b"%d" % seq for seq in some], start)
+    assert [seen.before("x", seq, b"%d" % seq, 9) for seq in (0, 100, 100 * MOST_HOLES - 100)] == [0, 0, 0]
+    assert [seen.before("x", seq, b"%d" % seq, 9) for seq in (1, 99, 101)] == [None, None, None]
+
+
+def test_of_many_holes_the_first_ones_are_taken_for_one() -> None:
+    seen = SeenLines()
+    numbers = range(0, 2 * (MOST_HOLES + 2 * REMEMBERED), 2)
+    for start in range(0, len(numbers), 512):
+        some = list(numbers[start : start + 512])
+        assert seen.take_all("x", some, [b"%d" % seq for seq in some], start)
+    assert seen.before("x", 1, b"1", 9) == 0
+    # Nobody knows any more whether this one was there: it is taken, for it may be new.
+    assert seen.before("x", 2, b"2", 9) == 0

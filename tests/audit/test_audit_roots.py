@@ -86,7 +86,7 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     plan = inputs.AuditPlan(inputs.find([str(tmp_path / "run")]))
     marks = edges.of_history(lines(spark, plan.inputs.histories).rows())
     heard = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in ("conversations", "events")}
-    standing = StoredState(spark, plan, str(tmp_path), Stored({}, frozenset(), {}, ""))
+    standing = StoredState(spark, plan, str(tmp_path), Stored({}, frozenset(), {}, "", frozenset()))
     standing.known |= {**heard, "marks": marks}
     standing.known.facts = facts_of(heard["conversations"], heard["events"])
     made = next(pipeline.STAGES["roots"].make(standing, []))["roots"]

@@ -7,7 +7,7 @@ that lines are read again for it, those of damaged files alone: nothing has to b
 from __future__ import annotations
 
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,8 +19,8 @@ from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema, batch_of
 from multilang_cli.audit.columns import Table, TableColumn
 from multilang_cli.audit.inputs import named
-from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
-from multilang_cli.audit.stages.facts import SPANS, spans_of
+from multilang_cli.audit.outline import ASSUMED, LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
+from multilang_cli.audit.stages.facts import SPANS, Span, spans_of
 from multilang_cli.audit.stages.lines import BatchTeller
 from multilang_cli.audit.stages.plain_rows import plain_rows
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
@@ -121,6 +121,22 @@ def write_events(read: LineSource, known: Outline, folder: str, part: Part | Non
     """
     make = partial(_event_batches, known=_shared(read.spark, known))
     return read.write(make, folder, EVENTS, BatchTeller(SPANS.ddl, spans_of), part)
+
+
+def torn_files(spans: Iterable[Sequence[Any]]) -> frozenset[str]:
+    """The files of which batches have numbers between those of others, by rows of the table spans that tell of each.
+
+    A line may stand twice there, once in each of two pieces of the file, and neither task can know.
+    """
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for file, conv, *numbers in spans:
+        span = Span(*numbers)
+        found.setdefault((file, conv), []).append((span.least, span.most))
+    return frozenset(
+        file
+        for (file, _), each in found.items()
+        if any(later[0] <= before[1] for before, later in pairwise(sorted(each)))
+    )
 
 
 def placings(known: Outline) -> dict[str, Placing]:
@@ -231,6 +247,8 @@ def _conversation_batches(batches: Iterable[pa.RecordBatch], known: Any) -> Iter
     for batch in batches:
         found = []
         for row in batch.to_pylist():
+            if row["file"] not in of.pieces:
+                continue
             line = of.before[row["file"], row["split"]] + row["nth"]
             piece = Finder(of.pieces[row["file"]]).at(row["conv"], line)
             if piece is not None and not piece.copy:
@@ -304,7 +322,10 @@ def _take(found: _Sorted, row: tuple[Any, ...], text: bytes, line: int, finder: 
         return piece.copy
     # A mark of a line in which something is hidden has that line's number.
     of = f"{piece.key}{_OF_MARKS}" if row[_KIND] == "redacted" else piece.key
-    if same := finder.seen.before(of, seq, text, line):
+    same = finder.seen.before(of, seq, text, line)
+    if same is None:
+        return f"{ASSUMED} {seq} of '{conv[:QUOTED]}'; it was read too long before to be compared"
+    if same:
         return f"{LINE} {same} of '{conv[:QUOTED]}'" if same > 0 else _OTHER.format(-same, seq, conv[:QUOTED])
     found.rows.append(row)
     found.keys.append(piece.key)

@@ -6,6 +6,7 @@ What takes the lines runs where Python has read them: sent through Spark first, 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
@@ -25,7 +26,7 @@ from multilang_cli.transcript.hidden_lines import LineRedactor
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -115,6 +116,21 @@ class LineSource(NamedTuple):
         if self.tasks or not self.far:
             each = self.spark.range(0, len(self.tasks), 1, max(1, len(self.tasks)))
             yield each, partial(_read_and_make, tasks=self.tasks, make=make)
+
+    def beside(self, other: LineSource) -> LineSource:
+        """The lines of both."""
+        both = self._replace(tasks=(*self.tasks, *other.tasks), far=(*self.far, *other.far))
+        return both._replace(little=self.little and other.little)
+
+    def uncut(self, files: Collection[str]) -> LineSource:
+        """The same, these files each in one piece; the same object if none of them is cut."""
+        pieces = [piece for task in self.tasks for piece in task if piece.path in files]
+        parts = Counter(piece.path for piece in pieces)
+        ends = {piece.path: piece.end for piece in sorted(pieces) if parts[piece.path] > 1}
+        if not ends:
+            return self
+        kept = (tuple(piece for piece in task if piece.path not in ends) for task in self.tasks)
+        return self._replace(tasks=(*filter(None, kept), *((FilePiece(path, 0, end),) for path, end in ends.items())))
 
     def rows(self) -> DataFrame:
         """The lines themselves."""

@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any
 
@@ -355,6 +355,17 @@ def states(spark: SparkSession, paths: tuple[str, ...]) -> dict[str, tuple[int, 
             status = files.getFileStatus(place)
             found[path] = int(status.getLen()), int(status.getModificationTime())
         else:
-            told = Path(path).stat()
-            found[path] = told.st_size, told.st_mtime_ns
+            found[path] = 0, 0
+            # One that is gone since it was listed has no line that can be read.
+            with suppress(FileNotFoundError):
+                told = Path(path).stat()
+                found[path] = told.st_size, told.st_mtime_ns
     return found
+
+
+def exists(spark: SparkSession, path: str) -> bool:
+    """True if there is such a file."""
+    if not is_url(path):
+        return Path(path).exists()
+    _, files, place = _hadoop(spark, path)
+    return bool(files.exists(place))
