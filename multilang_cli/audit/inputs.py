@@ -35,7 +35,10 @@ _MEANS_MORE = re.compile(r"([\\*?\[\]{}])")
 
 
 class Inputs(NamedTuple):
-    """Files found: `transcripts` and `histories` by their paths; `notes`: sentences on what is left out, and why."""
+    """Files found: `transcripts` and `histories` by their names, which are no URIs.
+
+    `notes`: sentences on what is left out, and why.
+    """
 
     transcripts: tuple[str, ...]
     histories: tuple[str, ...] = ()
@@ -109,9 +112,13 @@ def here(name: str) -> str:
 
 
 @cache
-def run_of(file: str) -> str:
-    """The run that a history is of: its folder; of one that comes from elsewhere, what stands for its file."""
-    name = named(file)
+def run_of(uri: str) -> str:
+    """The run that a history is of, by its URI: its folder; of one that comes from elsewhere, what stands for it."""
+    return folder_in(named(uri))
+
+
+def folder_in(name: str) -> str:
+    """The folder that a file is in, as it is named; the name itself where that has none."""
     return name.rpartition("/")[0] or name
 
 

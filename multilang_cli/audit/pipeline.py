@@ -18,7 +18,7 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli import __version__
-from multilang_cli.audit.inputs import AuditPlan, here, named, run_of
+from multilang_cli.audit.inputs import AuditPlan, folder_in, here, named
 from multilang_cli.audit.outline import Head
 from multilang_cli.audit.runs import folder_of
 from multilang_cli.audit.session import describe_jobs
@@ -124,7 +124,7 @@ def run(
             number=number + 1,
             mlcheck=__version__,
             storm=plan.storm,
-            inputs={file: state for file, state in (kept | inputs).items() if named(file) not in work.forgotten},
+            inputs={file: state for file, state in (kept | inputs).items() if file not in work.forgotten},
             tables=work.known.pieces,
             trees=trees,
             hidden=hidden,
@@ -148,8 +148,8 @@ def _saying(say: Callable[[str], None]) -> Progress:
 def _stored(before: Manifest | None, inputs: dict[str, tuple[int, int]]) -> Stored:
     if before is None:
         return Stored({}, frozenset(), {}, "", frozenset())
-    same = frozenset(named(file) for file, state in before.inputs.items() if inputs.get(file, state) == state)
-    return Stored(before.tables, same, before.runs, before.groupings, frozenset(map(named, before.inputs)))
+    same = frozenset(file for file, state in before.inputs.items() if inputs.get(file, state) == state)
+    return Stored(before.tables, same, before.runs, before.groupings, frozenset(before.inputs))
 
 
 class _Work:
@@ -284,22 +284,22 @@ _TABLES = {**TABLES, **{table.name: table for table in (OUTLINE, SPANS, keys.KEY
 
 def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     """Lines of files that are new or changed; and of those that, beside these, count in another way than before."""
-    paths = [path for path in at.plan.inputs.transcripts if named(path) not in at.before.same]
+    paths = [path for path in at.plan.inputs.transcripts if path not in at.before.same]
     read = lines(at.spark, paths, at.plan.secrets)
     old = at.before.pieces.get(OUTLINE.name)
     stood = list(_outline_rows(at, old)) if old else []
     if old:
-        changed = frozenset(map(named, paths))
+        changed = frozenset(paths)
         at.gone[OUTLINE.name] = Gone("file", frozenset(uri for _, uri, *_ in stood if named(uri) in changed))
     yield {OUTLINE.name: OwnTable(partial(events.write_outline, read)) if at.here else events.outlined(read)}
-    known = at.before.files.union(map(named, paths))
+    known = at.before.files.union(paths)
     rows = [row for row in _outline_rows(at, at.known.pieces[OUTLINE.name]) if named(row[1]) in known]
     outline = events.outline_of(rows)
     if old:
         before = events.outline_of(row for row in stood if named(row[1]) in at.before.files)
         fresh = {uri for uri in outline.lines if before.pieces.get(uri) != outline.pieces.get(uri)}
-        again = frozenset(map(named, fresh)).difference(map(named, paths))
-        files = again.union(map(named, paths))
+        again = frozenset(map(named, fresh)).difference(paths)
+        files = again.union(paths)
         if again:
             read, outline = _with_more(at, read, rows, again)
         for table in ("events", "quarantine", SPANS.name):
@@ -414,7 +414,7 @@ def _trees(at: StoredState, _: list[DataFrame]) -> Tables:
     at.replace_runs("marks")
     told = at.facts.only(lambda part: folder_of(part.file, at.histories) is None)
     marks = trees.marks_of_taps(told, at.of_again("events"), at.again)
-    if read := [file for file in at.plan.inputs.histories if run_of(file) in at.again]:
+    if read := [file for file in at.plan.inputs.histories if folder_in(file) in at.again]:
         marks = marks.unionByName(edges.of_history(lines(at.spark, read).rows()))
     yield {"marks": marks}
 

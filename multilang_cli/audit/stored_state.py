@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.audit.inputs import is_url, named, run_of
+from multilang_cli.audit.inputs import folder_in, is_url
 from multilang_cli.audit.runs import RecordedRun, topology_runs
 from multilang_cli.audit.store.partitions import placing
 from multilang_cli.audit.store.stored import StoredTables
@@ -125,7 +125,7 @@ class StoredState:
     def histories(self) -> frozenset[str]:
         """The folders that have the history of a run, of earlier audits too."""
         before = (file for file in self.before.same if Path(file).name == HISTORY)
-        return frozenset(map(run_of, (*self.plan.inputs.histories, *before)))
+        return frozenset(map(folder_in, (*self.plan.inputs.histories, *before)))
 
     @cached_property
     def runs(self) -> dict[str, RecordedRun]:
@@ -137,7 +137,7 @@ class StoredState:
         """The runs that this audit looks at: all, or those of which a line is new, or something else is known now."""
         if self.touched is None:
             return frozenset(self.runs)
-        read = {run_of(file) for file in self.plan.inputs.histories if named(file) not in self.before.same}
+        read = {folder_in(file) for file in self.plan.inputs.histories if file not in self.before.same}
         return frozenset(
             name
             for name, run in self.runs.items()

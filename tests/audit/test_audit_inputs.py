@@ -53,3 +53,28 @@ def test_urls_are_listed_and_read_as_hadoop_has_them(spark: SparkSession, tmp_pa
     assert counts == {**dict.fromkeys(names[:3], (lines, 0)), names[3]: (1, 1)}
     [row] = read.quarantine.collect()
     assert row.reason == "from here on the file can't be unpacked: the file ends amid a frame"
+
+
+def test_a_file_elsewhere_is_known_again_whatever_its_name_is(spark: SparkSession, tmp_path: Path) -> None:
+    from multilang_cli.audit import pipeline  # noqa: PLC0415 (Spark)
+
+    (tmp_path / "in").mkdir()
+    plain, packed = (tmp_path / "in" / name for name in ("a 100%25.ndjson", "b%41.ndjson.gz"))
+    whole = recorded(plain, ACKED, conv="a").read_bytes()
+    packed.write_bytes(gzip.compress(whole.replace(b'"conv":"a"', b'"conv":"b"')))
+    url = mounted(spark, tmp_path / "in")
+
+    def audited() -> dict[str, tuple[int, int]]:
+        """The lines of each file, and its rows in events."""
+        plan = inputs.AuditPlan(inputs.find([url], spark))
+        known = pipeline.run(spark, plan, str(tmp_path / "out"), lambda _: None)
+        rows = {row.file: row["count"] for row in known["events"].groupBy("file").count().collect()}
+        assert {row.file for row in known["files"].collect()} == set(rows)
+        assert known.lines.lines == known.lines.told
+        return {row.file.removeprefix(f"{url}/"): (row.lines, rows[row.file]) for row in known["files"].collect()}
+
+    lines = whole.count(b"\n")
+    assert audited() == {plain.name: (lines, lines - 2), packed.name: (lines, lines - 2)}
+    plain.write_bytes(b"".join(whole.splitlines(keepends=True)[:-2]))
+    packed.write_bytes(gzip.compress(gzip.decompress(packed.read_bytes()) + b"\n"))
+    assert audited() == {plain.name: (lines - 2, lines - 3), packed.name: (lines + 1, lines - 2)}

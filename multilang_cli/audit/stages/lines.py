@@ -268,9 +268,11 @@ def _hide_and_make(batches: Batches, secrets: GivenSecrets, make: BatchMaker) ->
 
 def _rows(file: tuple[str, bytes]) -> Iterator[tuple[bytes, str, int]]:
     path, content = file
+    # As Spark tells of files that it reads as texts: by their URIs.
+    uri = path.replace("%", "%25")
     for text in packed(path, content):
         # The JVM unpickles bytes, and no class of ours that is made of them.
-        yield bytes(text), path, 0
+        yield bytes(text), uri, 0
 
 
 def _read(piece: FilePiece) -> Iterator[pa.RecordBatch]:
