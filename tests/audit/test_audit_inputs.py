@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 
-def mounted(spark: SparkSession, folder: Path) -> str:
-    """The URL of a folder on a file system that Hadoop alone knows."""
+def mounted(spark: SparkSession, folder: Path, name: str = "recordings") -> str:
+    """The URL of a folder on a file system of that name, which Hadoop alone knows, and remembers."""
     context: Any = spark.sparkContext
     settings = context._jsc.hadoopConfiguration()  # PySpark has no other door
-    settings.set("fs.viewfs.mounttable.recordings.link./in", folder.as_uri())
-    return "viewfs://recordings/in"
+    settings.set(f"fs.viewfs.mounttable.{name}.link./in", folder.as_uri())
+    return f"viewfs://{name}/in"
 
 
 def test_urls_are_listed_and_read_as_hadoop_has_them(spark: SparkSession, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_file_elsewhere_is_known_again_whatever_its_name_is(spark: SparkSessio
     plain, packed = (tmp_path / "in" / name for name in ("a 100%25.ndjson", "b%41.ndjson.gz"))
     whole = recorded(plain, ACKED, conv="a").read_bytes()
     packed.write_bytes(gzip.compress(whole.replace(b'"conv":"a"', b'"conv":"b"')))
-    url = mounted(spark, tmp_path / "in")
+    url = mounted(spark, tmp_path / "in", "known")
 
     def audited() -> dict[str, tuple[int, int]]:
         """The lines of each file, and its rows in events."""
