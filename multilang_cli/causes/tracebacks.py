@@ -175,7 +175,7 @@ class _Form:
         return text[: threads[1]] if len(threads) > 1 else text
 
     def held_up(self, text: str, roots: Sequence[str]) -> list[Place]:
-        """Where threads are held up while the first only waits for others: the user's own frames, the nearest first."""
+        """Places in the user's own source at which threads are held up while the first one only waits for others."""
         if not self._idle.search(text):
             return []
         stacks = [text[each.start() :] for each in self._held_up.finditer(text)]
