@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,10 @@ from multilang_cli.terminal.output import remark, stdout_may_close
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_SELDOM = (20_000, 20, 100)
+"""Containers that are made before Python looks for circles of them: of millions of messages none is in one."""
 
 
 class ReportFlags(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +47,7 @@ def report_given(flags: ReportFlags) -> int:
         raise CommandError("report: which transcripts? Give files that were recorded, or directories of them.")
     if output is None and bundle is None:
         raise CommandError("report: where to? Give -o out.html for a page, --bundle out.zip for a bundle.")
+    gc.set_threshold(*_SELDOM)
     _make(transcripts, output, bundle, flags.storm, flags.events)
     return ExitCode.CONFORMANT
 

@@ -45,13 +45,6 @@ _NOTE = (
 )
 
 
-class _RootMessages(list["_Said"]):
-    """Messages about one tuple from outside, or about one message id; `left_out`: emits; `ended`: how."""
-
-    left_out = 0
-    ended = "open"
-
-
 class TreeSteps:
     """Chooses trees of one conversation while it is read, and shows `most` of them at most.
 
@@ -62,7 +55,10 @@ class TreeSteps:
         self._profile = profile
         self._rules = rules
         self._most = most
-        self._roots: dict[str, _RootMessages] = {}
+        # The messages about one tuple from outside, or about one message id; how it ended; how many emits are left out.
+        self._roots: dict[str, list[_Said]] = {}
+        self._ended: dict[str, str] = {}
+        self._left_out: Counter[str] = Counter()
         self._kinds: Counter[_Kind] = Counter()
         self._full: set[_Kind] = set()
         self._takes: dict[type, Callable[[_Said], None]] = {
@@ -93,7 +89,7 @@ class TreeSteps:
         for anchor in said[2].anchors:
             if (root := self._roots.get(anchor)) is not None:
                 if len(root) > MOST_TUPLES:
-                    root.left_out += 1
+                    self._left_out[anchor] += 1
                 else:
                     root.append(said)
 
@@ -105,7 +101,7 @@ class TreeSteps:
         if (root := self._roots.get(key)) is not None:
             root.append(said)
         elif len(self._roots) < MOST_FOLLOWED:
-            self._roots[key] = _RootMessages((said,))
+            self._roots[key] = [said]
 
     def _settle(self, said: _Said) -> None:
         self._end(said[2].id, said, "acked" if said[2].__class__ is Ack else "failed")
@@ -120,40 +116,41 @@ class TreeSteps:
         if root is None:
             return
         root.append(said)
-        if root.ended != "open":
+        if key in self._ended:
             return
-        root.ended = how
-        if (kind := self._kind(root)) in self._full:
+        if (kind := self._kind(root, how)) in self._full:
             del self._roots[key]
+            self._left_out.pop(key, None)
             return
+        self._ended[key] = how
         self._kinds[kind] += 1
         if self._kinds[kind] == KEPT_OF_A_KIND:
             self._full.add(kind)
 
     def _forget(self, _: _Said) -> None:
         """Know nothing of the trees that were open, after a gap."""
-        self._roots = {key: root for key, root in self._roots.items() if root.ended != "open"}
+        self._roots = {key: root for key, root in self._roots.items() if key in self._ended}
 
-    def _kind(self, root: _RootMessages) -> _Kind:
+    def _kind(self, root: Sequence[_Said], how: str) -> _Kind:
         """Trees of a kind show the same: what was broken, and how they ended."""
         rules = self._rules
         broken = frozenset([rules[seq] for seq, _, _ in root if seq in rules]) if rules else _NONE
-        return broken, root.ended
+        return broken, how
 
-    def _chosen(self) -> list[_RootMessages]:
+    def _chosen(self) -> list[tuple[str, list[_Said]]]:
         """The trees to show: one of each kind before a second; findings first, then open, failed, others."""
         met: Counter[_Kind] = Counter()
         ranked = []
-        for place, root in enumerate(self._roots.values()):
-            kind = self._kind(root)
-            ranked.append((met[kind], not kind[0], _ORDER.index(kind[1]), place, root))
+        for place, (key, root) in enumerate(self._roots.items()):
+            kind = self._kind(root, self._ended.get(key, "open"))
+            ranked.append((met[kind], not kind[0], _ORDER.index(kind[1]), place, (key, root)))
             met[kind] += 1
         ranked.sort(key=lambda each: each[:4])
         return [root for *_, root in sorted(ranked[: self._most], key=lambda each: each[1:4])]
 
     def sections(self, lead: str, to: To) -> Iterator[Steps]:
         """The chosen trees, built now."""
-        for number, root in enumerate(self._chosen(), 1):
+        for number, (key, root) in enumerate(self._chosen(), 1):
             trees = Trees(self._profile, seed=number)
             seqs: list[int] = []
             for seq, t, body in root:
@@ -161,7 +158,7 @@ class TreeSteps:
                     tree = trees.trees()[0]
                     seqs += [seq] * (len(tree.steps) - len(seqs))
             if seqs:
-                yield tree_section(f"{lead}-tree-{number}", tree, seqs, trees.numbers, to, left_out=root.left_out)
+                yield tree_section(f"{lead}-tree-{number}", tree, seqs, trees.numbers, to, left_out=self._left_out[key])
 
 
 def tree_section(
