@@ -37,5 +37,5 @@ def against(
 ) -> Comparison:
     wanted = wanted or ComparisonOptions()
     done = replayed(recording, command, wanted=wanted)
-    then, now = Side(recording.events, recording.findings()), Side(done.events, done.findings)
+    then, now = Side.of(recording.events, recording.findings()), Side.of(done.events, done.findings)
     return compare(then, now, wanted, spout=recording.profile.kind == "spout")

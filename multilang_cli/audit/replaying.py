@@ -177,7 +177,7 @@ def _differences(recording: JudgedRecording, request: Request) -> tuple[list[dic
     wanted = ComparisonOptions(wanted.aspects, fields, wanted.ignored, wanted.key)
     done = replay(recording, request.subject, ReplayOptions(wanted=wanted))
     then = recording if done.stopped_at is None else recording.until(done.stopped_at - 1)
-    sides = Side(then.events, then.findings()), Side(done.events, done.findings)
+    sides = Side.of(then.events, then.findings()), Side.of(done.events, done.findings)
     compared = compare(*sides, wanted, spout=recording.profile.kind == "spout")
     found = [_of_message(each) for each in compared.differences]
     found += [
@@ -192,7 +192,7 @@ def _differences(recording: JudgedRecording, request: Request) -> tuple[list[dic
 
 
 def _of_message(difference: MessageDifference) -> dict[str, Any]:
-    then, now = (None if said is None else bytes(said.event.raw) for said in (difference.then, difference.now))
+    then, now = (None if said is None else bytes(said.raw) for said in (difference.then, difference.now))
     return {
         "change": difference.change,
         "what": difference.what,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from multilang_cli.replay.recording import load
+from multilang_cli.replay.recording import RecordingReader
 from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
 from multilang_cli.subject.recordings import paths_of
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -12,9 +13,9 @@ from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.transcript.format import TranscriptError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.protocol.words.verdicts import Finding, Profile
     from multilang_cli.replay.recording import JudgedRecording
 
 _ORDER = ("must", "should", "note")
@@ -24,8 +25,20 @@ _WANTED = "--finding {name!r}: there is no such finding in it; found are {known}
 
 def recording_of(command: str, path: str) -> JudgedRecording:
     """The recording in a file, or in a directory that holds the parts of one. Raises CommandError."""
+    with readable(command):
+        return reader_of(command, path).loaded()
+
+
+def reader_of(command: str, path: str) -> RecordingReader:
+    """The same before it is read. Raises OSError, TranscriptError."""
+    return RecordingReader(*paths_of(command, [path]), name=path)
+
+
+@contextmanager
+def readable(command: str) -> Iterator[None]:
+    """Say why a recording can't be read. Raises CommandError."""
     try:
-        return load(*paths_of(command, [path]), name=path)
+        yield
     except TranscriptError as error:
         raise CommandError(f"{command}: {error}") from None
     except OSError as error:
@@ -60,14 +73,14 @@ def choose(findings: Sequence[Finding], name: str) -> Finding | None:
 
 
 def wanted_of(
-    command: str, recording: JudgedRecording, ignore: Sequence[str], compare: Sequence[str], key: Sequence[str]
+    command: str, profile: Profile, ignore: Sequence[str], compare: Sequence[str], key: Sequence[str]
 ) -> ComparisonOptions:
     """The aspects that are compared. Raises CommandError for a word that is none, and no value of a declared stream."""
     for word in compare:
         if word not in ASPECTS:
             raise CommandError(f"{command}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")
     ignored = frozenset(ignore)
-    specs = recording.profile.streams
+    specs = profile.streams
     fields = {name: spec.fields for name, spec in (specs or {}).items() if spec.fields is not None}
     wanted = ComparisonOptions(
         aspects=(USUAL - ignored) | frozenset(compare),

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from itertools import compress, zip_longest
+from operator import not_
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from multilang_cli.protocol.words.events import End, Event, Exited, Signalled, StdinClosed, StdoutClosed
-from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
-from multilang_cli.replay.matching import MessageDifference, match
-from multilang_cli.replay.said import ComparisonOptions, Said, as_text, said_in
+from multilang_cli.protocol.wire.batches import RecordedEvents
+from multilang_cli.protocol.words.events import Deadline, End, Event, Exited, Signalled, StdinClosed, StdoutClosed
+from multilang_cli.replay.inputs import Inputs
+from multilang_cli.replay.matching import Matcher, Matching, MessageDifference
+from multilang_cli.replay.said import ComparisonOptions, Listener, Said
 from multilang_cli.replay.script import ended_at_once
 from multilang_cli.reports.counting import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from multilang_cli.protocol.words.verdicts import Finding
 
+_TURNS = Deadline | End | Exited | Signalled | StdinClosed | StdoutClosed
 SILENT_END = 0.5
 """Seconds without a word before a recording ends, from which on it had surely said all."""
 
@@ -32,7 +36,8 @@ class Comparison(NamedTuple):
 
     `input`: where the two were told different things, "" if they were not. `notes`: what is no difference, but worth
     knowing. `lasting`: findings of level must or should that are there then and now. `last`: the last events, then and
-    now, that say the same. `open`: which of both were not seen to be ended.
+    now, that say the same. `open`: which of both were not seen to be ended; `silent`: nothing was
+    said then.
     """
 
     compared: int
@@ -44,6 +49,7 @@ class Comparison(NamedTuple):
     notes: list[str]
     last: tuple[int, int] = (-1, -1)
     open: tuple[bool, bool] = (False, False)
+    silent: bool = False
 
     @property
     def same(self) -> bool:
@@ -72,64 +78,99 @@ class Comparison(NamedTuple):
     def _is_behind(self, difference: MessageDifference, *, then: bool, now: bool) -> bool:
         """True if only the side that is whole has the message, and behind all that both have."""
         if difference.now is None and difference.then is not None:
-            return now and difference.then.event.seq > self.last[0]
+            return now and difference.then.seq > self.last[0]
         if difference.then is None and difference.now is not None:
-            return then and difference.now.event.seq > self.last[1]
+            return then and difference.now.seq > self.last[1]
         return False
 
 
 class Side(NamedTuple):
-    """One of the two conversations: its events and what the judge found in them."""
+    """One of the two conversations: its events, as they are read, and what the judge has found once all are."""
 
-    events: Sequence[Event]
+    spans: Iterable[Sequence[Event]]
     findings: Sequence[Finding]
+
+    @classmethod
+    def of(cls, events: Sequence[Event], findings: Sequence[Finding]) -> Side:
+        """One whose events are there."""
+        return cls((events,), findings)
+
+
+class _Course:
+    """The course of one conversation. `turns`: what happened to its process; `said`, `over`: times of the last events.
+
+    `says`: something was said on its stdout.
+    """
+
+    def __init__(self, wanted: ComparisonOptions, *, spout: bool) -> None:
+        self.turns: list[Event] = []
+        self.said = self.over = 0.0
+        self.says = False
+        self._listener = Listener(wanted, spout=spout)
+
+    def hear(self, events: Sequence[Event]) -> Iterator[Said]:
+        """Go on with the next events; the messages of the component in them."""
+        if isinstance(events, RecordedEvents):
+            said = list(compress(events.times, map(not_, events.sent)))
+            self.over = events.times[-1]
+        else:
+            self.turns += [event for event in events if isinstance(event.body, _TURNS)]
+            said = [event.t for event in events if event.channel == "out"]
+            self.over = events[-1].t if events else self.over
+        if said:
+            self.said, self.says = said[-1], True
+        return self._listener.hear(events)
 
 
 def compare(then: Side, now: Side, wanted: ComparisonOptions, *, spout: bool, inputs: bool = False) -> Comparison:
-    """Hold `now` against `then`. `inputs`: see that they were told the same, which a replay sees to itself."""
-    before, after = (said_in(side.events, wanted, spout=spout) for side in (then, now))
-    matching = match(before, after, wanted)
-    late, differences = _late(matching.differences, [pair[1] for pair in matching.pairs], then.events)
+    """Hold `now` against `then`. `inputs`: see that they were told the same, which a replay sees to itself.
+
+    Both are read in turns, and what says the same is not kept.
+    """
+    before, after = _Course(wanted, spout=spout), _Course(wanted, spout=spout)
+    matcher, told = Matcher(wanted), Inputs()
+    for one, other in zip_longest(then.spans, now.spans, fillvalue=()):
+        for said in before.hear(one):
+            matcher.take_then(said)
+        for said in after.hear(other):
+            matcher.take_now(said)
+        if inputs:
+            told.take(one, other)
+    matching = matcher.matching()
+    late, differences = _late(matching, before)
     notes = []
     if matching.moved:
-        told = "not in answer to the same command as then, which the protocol does not fix"
-        notes.append(f"{told}: {counted(matching.moved, 'message')}")
+        moved = "not in answer to the same command as then, which the protocol does not fix"
+        notes.append(f"{moved}: {counted(matching.moved, 'message')}")
     if late:
         notes.append(f"after the point where the recording ends came {counted(len(late), 'message')}")
-    unknown = {each.now.event.seq for each in late if each.now is not None}
+    unknown = {each.now.seq for each in late if each.now is not None}
     turned, lasting = _turned(then.findings, [finding for finding in now.findings if finding.seq not in unknown])
-    ends = _ends(then.events, now.events) if "exit" in wanted.aspects else ("", "")
     return Comparison(
-        compared=len(before),
+        compared=matching.compared,
         differences=differences,
         findings=turned,
         lasting=lasting,
-        ends=ends,
-        input=_other_input(then.events, now.events) if inputs else "",
+        ends=_ends(before.turns, after.turns) if "exit" in wanted.aspects else ("", ""),
+        input=told.difference,
         notes=notes,
-        last=(_last(pair[0] for pair in matching.pairs), _last(pair[1] for pair in matching.pairs)),
-        open=(_is_open(then.events), _is_open(now.events)),
+        last=matching.last,
+        open=(_is_open(before.turns), _is_open(after.turns)),
+        silent=not before.says,
     )
 
 
-def _late(
-    differences: list[MessageDifference], matched: list[Said], then: Sequence[Event]
-) -> tuple[list[MessageDifference], list[MessageDifference]]:
+def _late(matching: Matching, then: _Course) -> tuple[list[MessageDifference], list[MessageDifference]]:
     """Split off what is new only because the recording was ended before it could be said.
 
     Whoever records ends a component as soon as it has what it waited for; it may have been about to say more.
     """
-    said = [event.t for event in then if event.channel == "out"]
-    if not then or not said or _ended_itself(then) or then[-1].t - said[-1] >= SILENT_END:
+    differences, last = matching.differences, matching.last[1]
+    if not then.says or _ended_itself(then.turns) or then.over - then.said >= SILENT_END:
         return [], differences
-    last = _last(matched)
-    is_late = [each.now is not None and each.then is None and each.now.event.seq > last for each in differences]
+    is_late = [each.now is not None and each.then is None and each.now.seq > last for each in differences]
     late = [each for each, after in zip(differences, is_late, strict=True) if after]
     return late, [each for each, after in zip(differences, is_late, strict=True) if not after]
-
-
-def _last(said: Iterable[Said]) -> int:
-    return max((each.event.seq for each in said), default=-1)
 
 
 def _ended_itself(events: Iterable[Event]) -> bool:
@@ -188,26 +229,3 @@ def _turned(then: Sequence[Finding], now: Sequence[Finding]) -> tuple[list[Findi
     gone = [FindingChange("gone", finding) for mark, finding in before.items() if mark not in after]
     found = sorted([*new, *gone], key=lambda turned: turned.finding.seq)
     return found, sorted((f for mark, f in after.items() if mark in before), key=lambda f: f.seq)
-
-
-def _other_input(then: Iterable[Event], now: Iterable[Event]) -> str:
-    before, after = _told(then), _told(now)
-    for place, (one, other) in enumerate(zip(before, after, strict=False), 1):
-        if one != other:
-            return f"message {place} to the component was {one} and is {other}"
-    if len(before) == len(after):
-        return ""
-    return f"the component was told {len(before)} messages, and now {len(after)}"
-
-
-def _told(events: Iterable[Event]) -> list[str]:
-    return [words for event in events if event.channel == "in" and (words := _words(event.body))]
-
-
-def _words(body: Any) -> str:
-    """A tuple or command as it can be compared: without its id. Task ids are answers, not input."""
-    if isinstance(body, TupleMsg):
-        if body.is_heartbeat:
-            return "a heartbeat"
-        return f"a tuple {as_text(body.values)} of {body.comp}, stream {body.stream}"
-    return str(body.command) if isinstance(body, SpoutCommand) else ""

@@ -10,9 +10,11 @@ from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable
 
     from multilang_cli.replay.said import ComparisonOptions, Said
+
+    _Waiting = dict[Hashable, deque[Said]]
 
 ChangeKind = Literal["changed", "missing", "new", "order"]
 
@@ -32,32 +34,79 @@ class MessageDifference(NamedTuple):
     def place(self) -> int:
         """The event by which it is sorted: that of the recording, else that of now."""
         said = self.then or self.now
-        return said.event.seq if said is not None else 0
+        return said.seq if said is not None else 0
 
 
 class Matching(NamedTuple):
-    """`pairs`: messages that say the same, then and now; `moved`: how many of them answer another command."""
+    """`compared`, `last`: see `Matcher`; `moved`: how many messages say the same in answer to another command."""
 
-    pairs: list[tuple[Said, Said]]
+    compared: int
+    last: tuple[int, int]
     moved: int
     differences: list[MessageDifference]
 
 
-def match(then: Sequence[Said], now: Sequence[Said], wanted: ComparisonOptions) -> Matching:
-    """Match what was said then with what is said now."""
-    pairs, then_left, now_left = _pair(then, now, lambda said: (said.key, said.turn))
-    moved, then_left, now_left = _pair(then_left, now_left, lambda said: said.key)
-    differences: list[MessageDifference] = []
-    for likeness in _likenesses(wanted):
-        alike, then_left, now_left = _pair(then_left, now_left, likeness)
-        differences += [MessageDifference("changed", _change(a, b, wanted), a, b) for a, b in alike]
-    differences += [MessageDifference("missing", "it is missing now", said, None) for said in then_left]
-    differences += [MessageDifference("new", "it is new", None, said) for said in now_left]
-    pairs += moved
-    if "order" in wanted.aspects:
-        differences += _disorder(pairs)
-    differences.sort(key=lambda difference: difference.place)
-    return Matching(pairs, len(moved), differences)
+class Matcher:
+    """Matches what was said then with what is said now, as both come: only what has no partner yet is kept.
+
+    `compared`: messages of the recording; `last`: the greatest seq of those that have a partner, then and now.
+    """
+
+    def __init__(self, wanted: ComparisonOptions) -> None:
+        self.compared = 0
+        self.last = (-1, -1)
+        self._wanted = wanted
+        self._waiting: tuple[_Waiting, _Waiting] = ({}, {})
+        self._pairs: list[tuple[Said, Said]] = []
+
+    def take_then(self, said: Said) -> None:
+        """Go on with a message of the recording."""
+        self.compared += 1
+        if (partner := self._partner(said, *self._waiting)) is not None:
+            self._pair(said, partner)
+
+    def take_now(self, said: Said) -> None:
+        """Go on with a message of now."""
+        if (partner := self._partner(said, *reversed(self._waiting))) is not None:
+            self._pair(partner, said)
+
+    @staticmethod
+    def _partner(said: Said, own: _Waiting, others: _Waiting) -> Said | None:
+        """The oldest that says the same in answer to the same; if there is none yet, this one waits for it."""
+        key = (said.key, said.turn)
+        if (found := others.get(key)) is None:
+            own.setdefault(key, deque()).append(said)
+            return None
+        partner = found.popleft()
+        if not found:
+            del others[key]
+        return partner
+
+    def _pair(self, then: Said, now: Said) -> None:
+        self.last = max(self.last[0], then.seq), max(self.last[1], now.seq)
+        if "order" in self._wanted.aspects:
+            self._pairs.append((then, now))
+
+    def matching(self) -> Matching:
+        """What was matched, once both are over."""
+        wanted = self._wanted
+        then_left, now_left = (_in_order(waiting) for waiting in self._waiting)
+        moved, then_left, now_left = _pair(then_left, now_left, lambda said: said.key)
+        for pair in moved:
+            self._pair(*pair)
+        differences: list[MessageDifference] = []
+        for likeness in _likenesses(wanted):
+            alike, then_left, now_left = _pair(then_left, now_left, likeness)
+            differences += [MessageDifference("changed", _change(a, b, wanted), a, b) for a, b in alike]
+        differences += [MessageDifference("missing", "it is missing now", said, None) for said in then_left]
+        differences += [MessageDifference("new", "it is new", None, said) for said in now_left]
+        differences += _disorder(self._pairs)
+        differences.sort(key=lambda difference: difference.place)
+        return Matching(self.compared, self.last, len(moved), differences)
+
+
+def _in_order(waiting: _Waiting) -> list[Said]:
+    return sorted((said for each in waiting.values() for said in each), key=lambda said: said.number)
 
 
 def _pair(
@@ -152,8 +201,8 @@ def _disorder(pairs: Iterable[tuple[Said, Said]]) -> list[MessageDifference]:
             groups[pair[0].about, pair[0].turn, pair[0].stream].append(pair)
     found = []
     for group in groups.values():
-        before = sorted(group, key=lambda pair: pair[0].event.seq)
-        after = sorted(group, key=lambda pair: pair[1].event.seq)
+        before = sorted(group, key=lambda pair: pair[0].seq)
+        after = sorted(group, key=lambda pair: pair[1].seq)
         moved = next((one for one, other in zip(before, after, strict=True) if one[0].key != other[0].key), None)
         if moved is not None:
             found.append(MessageDifference("order", "it comes at another place", *moved))

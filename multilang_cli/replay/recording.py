@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,18 @@ import msgspec
 from multilang_cli.catalogue.bound import Bound
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Event, Gap, Redacted
 from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.protocol.words.rulebook import Rulebook
 from multilang_cli.protocol.words.verdicts import Finding, Profile
 from multilang_cli.replay.midway import playable
 from multilang_cli.transcript.format import Header, TranscriptError
-from multilang_cli.transcript.read import Transcript, read
+from multilang_cli.transcript.read import read
 from multilang_cli.transcript.reader import known_before
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from multilang_cli.protocol.words.verdicts import StormVersion
 
@@ -76,58 +78,93 @@ class JudgedRecording(msgspec.Struct, frozen=True, kw_only=True):
         return judge_of(self.profile, self.rulebook, Bound()).feed_all(self.events)
 
 
-def load(*paths: Path | str, name: str = "") -> JudgedRecording:
-    """Read the one conversation in `paths`, which may be its parts. Raises OSError, TranscriptError.
+class RecordingReader:
+    """The one conversation in `paths`, which may be its parts, as it is read: its events once, up to the first gap.
 
-    Parts beside a file that is one of several, as `mlcheck tap --record-all` writes them, are read as well. `name`:
-    what the recording is called, the first path if nothing else.
+    Raises OSError, TranscriptError. Parts beside a file that is one of several, as `mlcheck tap --record-all` writes
+    them, are read as well. `name`: what the recording is called, the first path if nothing else. `findings`: of the
+    judge, in what was read by `spans`.
     """
-    files = list(dict.fromkeys(str(each) for path in paths for each in _with_its_parts(Path(path))))
-    transcript = read(*files)
-    header = transcript.header
-    path = name or str(paths[0])
-    events, missing = _before_a_gap(transcript)
-    notes = [f"read from its {len(files)} parts"] if len(files) > 1 else []
-    damage = transcript.damage
-    if not transcript.closed:
-        damage = damage or f"it was not closed: it has no end line from byte {transcript.stop} on"
-        notes.append(f"the recording was not closed at byte {transcript.stop}; what came last may be missing")
-    if transcript.cut is not None:
-        notes.append(f"the recording was cut at line {transcript.cut.line} (from byte {transcript.cut.byte} on)")
-    notes += transcript.shipped.notes()
-    if missing:
-        notes.append(missing)
-    storm = header.profile.storm or header.storm
-    try:
-        rulebook = load_rulebook(storm)
-        version = rulebook.version(storm)
-    except KeyError as known:
-        raise TranscriptError(path, 0, f"Storm {storm!r} is not known here; known are {known.args[0]}") from None
-    recording = JudgedRecording(
-        path=path,
-        header=header,
-        profile=msgspec.structs.replace(header.profile, storm=version.id),
-        rulebook=rulebook,
-        events=tuple(events),
-        notes=tuple(notes),
-        files=tuple(files),
-        damage=damage,
-        part_only=bool(missing or damage),
-    )
-    whole = header.part == 1 or (events and not events[0].seq)
-    return recording if whole else _from_the_middle(recording)
+
+    def __init__(self, *paths: Path | str, name: str = "") -> None:
+        self.path = name or str(paths[0])
+        self.files = tuple(dict.fromkeys(str(each) for path in paths for each in _with_its_parts(Path(path))))
+        self._transcript = read(*self.files)
+        self._missing = ""
+        self.header = header = self._transcript.header
+        storm = header.profile.storm or header.storm
+        try:
+            self.rulebook = load_rulebook(storm)
+            version = self.rulebook.version(storm)
+        except KeyError as known:
+            why = f"Storm {storm!r} is not known here; known are {known.args[0]}"
+            raise TranscriptError(self.path, 0, why) from None
+        self.profile = msgspec.structs.replace(header.profile, storm=version.id)
+        self.findings: list[Finding] = []
+
+    def spans(self) -> Iterator[Sequence[Event]]:
+        """The events, those together that were read together, and judged."""
+        judge = judge_of(self.profile, self.rulebook, Bound())
+        for events in self._before_a_gap():
+            self.findings += judge.feed_all(events)
+            yield events
+
+    def _before_a_gap(self) -> Iterator[Sequence[Event]]:
+        """The events before the first gap. What comes after is read, for its damage, and not kept."""
+        for events in self._transcript.spans():
+            if self._missing:
+                continue
+            if isinstance(events, RecordedEvents):
+                yield events
+                continue
+            kept = list(takewhile(lambda event: not isinstance(event.body, Gap), events))
+            if kept:
+                yield kept
+            if len(kept) < len(events) and isinstance(gap := events[len(kept)].body, Gap):
+                at = events[len(kept)].seq
+                self._missing = f"events are missing at {at} ({gap.why}); what comes after is left out"
+
+    def recording(self, events: Sequence[Event]) -> JudgedRecording:
+        """What was read, with these of its events."""
+        damage, notes = self._losses()
+        return JudgedRecording(
+            path=self.path,
+            header=self.header,
+            profile=self.profile,
+            rulebook=self.rulebook,
+            events=tuple(events),
+            notes=tuple(notes),
+            files=self.files,
+            damage=damage,
+            part_only=bool(self._missing or damage),
+        )
+
+    def loaded(self) -> JudgedRecording:
+        """The whole of it, in memory."""
+        events = tuple(chain.from_iterable(self._before_a_gap()))
+        recording = self.recording(events)
+        whole = self.header.part == 1 or (events and not events[0].seq)
+        return recording if whole else _from_the_middle(recording)
+
+    def _losses(self) -> tuple[str, list[str]]:
+        """The loss that nobody declared, and sentences on what is missing, once all is read."""
+        transcript = self._transcript
+        notes = [f"read from its {len(self.files)} parts"] if len(self.files) > 1 else []
+        damage = transcript.damage
+        if not transcript.closed:
+            damage = damage or f"it was not closed: it has no end line from byte {transcript.stop} on"
+            notes.append(f"the recording was not closed at byte {transcript.stop}; what came last may be missing")
+        if transcript.cut is not None:
+            notes.append(f"the recording was cut at line {transcript.cut.line} (from byte {transcript.cut.byte} on)")
+        notes += transcript.shipped.notes()
+        if self._missing:
+            notes.append(self._missing)
+        return damage, notes
 
 
-def _before_a_gap(transcript: Transcript) -> tuple[list[Event], str]:
-    """The events before the first gap, and a note on it. What comes after is read, for its damage, and not kept."""
-    events: list[Event] = []
-    missing = ""
-    for event in transcript:
-        if not missing and isinstance(event.body, Gap):
-            missing = f"events are missing at {event.seq} ({event.body.why}); what comes after is left out"
-        elif not missing:
-            events.append(event)
-    return events, missing
+def load(*paths: Path | str, name: str = "") -> JudgedRecording:
+    """Read the one conversation in `paths` into memory, see `RecordingReader`. Raises OSError, TranscriptError."""
+    return RecordingReader(*paths, name=name).loaded()
 
 
 def _with_its_parts(path: Path) -> list[Path]:

@@ -85,8 +85,7 @@ def _conversation(
     if comparison.differences:
         reasons.append(summary_of(comparison))
     verdict: Verdict = "pass" if comparison.same else "fail"
-    silent = not any(event.channel == "out" for event in recording.events)
-    if comparison.same and (silent or (recording.past is not None and not comparison.compared)):
+    if comparison.same and (comparison.silent or (recording.past is not None and not comparison.compared)):
         verdict, reasons = "untestable", ["the recording holds nothing that the component said, or can say again"]
     elif comparison.same and damage:
         verdict, reasons = "untestable", [f"the same as far as it can be compared; {damage}"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
@@ -24,7 +26,7 @@ from multilang_cli.protocol.words.messages import (
 from multilang_cli.protocol.words.shortening import SHOWN_OF_VALUE, ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from multilang_cli.protocol.words.events import Event
 
@@ -34,6 +36,10 @@ USUAL = frozenset(ASPECTS) - {"logs", "metrics", "ids", "order"}
 """What is compared if nobody says otherwise: what others see, without what a right component may vary."""
 COMPARED_OF_VALUE = 4096
 """Characters of a value that are kept to compare it: a conversation can have thousands of values of 50 MB."""
+MOST_PLACES = 200_000
+"""Tuples whose place is known: of what is said about older ones the place is not compared."""
+_encode = msgspec.json.Encoder(order="sorted").encode
+_PIPES = frozenset({"in", "out"})
 UNKNOWN = "?"
 """Stands for a tuple that was never sent."""
 
@@ -68,18 +74,28 @@ class ComparisonOptions(msgspec.Struct, frozen=True):
         values = _list(emit.values)
         if self.ignored:
             values = [None if self.is_one(emit.stream, i, self.ignored) else v for i, v in enumerate(values)]
-        return as_text(values)
+        return _comparable(values)
 
     def identity(self, emit: Emit) -> str:
         """Identity of an emitted tuple: stream, task and the values that count, or those of the key."""
         if not self.key:
             return f"{emit.stream}\0{emit.task}\0{self.values(emit)}"
         chosen = [value for i, value in enumerate(_list(emit.values)) if self.is_one(emit.stream, i, self.key)]
-        return f"{emit.stream}\0{emit.task}\0{as_text(chosen)}"
+        return f"{emit.stream}\0{emit.task}\0{_comparable(chosen)}"
 
 
 def _list(values: Any) -> list[Any]:
     return values if isinstance(values, list) else [values]
+
+
+def _comparable(value: Any) -> str:
+    """A JSON value as a text that is the same for equal values; not to be shown."""
+    try:
+        text = _encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return as_text(value)
+    # What is no number is null for that encoder, too.
+    return as_text(value) if len(text) > COMPARED_OF_VALUE or b"null" in text else text.decode()
 
 
 def as_text(value: Any) -> str:
@@ -93,11 +109,15 @@ def as_text(value: Any) -> str:
 class Said(NamedTuple):
     """One message of a component. `what`: emit, ack, fail, sync, log, error, metrics, malformed.
 
-    `about`: the numbers of the tuples it answers or is anchored to, from 1; `turn`: the number of a spout's command,
-    0 for a bolt. `body`: the text of all that is compared beside these. `fault`: the rule that its frame breaks.
+    `number`: its place among them, from 1; `seq`, `t`, `raw`: of its event. `about`: the numbers of the tuples it
+    answers or is anchored to, from 1; `turn`: the number of a spout's command, 0 for a bolt. `body`: the text of all
+    that is compared beside these. `fault`: the rule that its frame breaks.
     """
 
-    event: Event
+    number: int
+    seq: int
+    t: float
+    raw: bytes
     what: str
     message: Any
     about: tuple[str, ...]
@@ -112,12 +132,6 @@ class Said(NamedTuple):
         return self.what, self.about, self.stream, self.body, self.fault
 
 
-def said_in(events: Iterable[Event], wanted: ComparisonOptions, *, spout: bool) -> list[Said]:
-    """Messages of the component in a conversation, as far as they are compared."""
-    listener = _Listener(wanted, spout=spout)
-    return [said for event in events for said in listener.hear(event)]
-
-
 _WHAT: dict[type, tuple[str, str]] = {
     Ack: ("ack", "settles"),
     Fail: ("fail", "settles"),
@@ -129,60 +143,81 @@ _WHAT: dict[type, tuple[str, str]] = {
 }
 
 
-class _Listener:
+class Listener:
+    """Hears a conversation from its beginning, and tells what its component says in words that two have in common."""
+
     def __init__(self, wanted: ComparisonOptions, *, spout: bool) -> None:
-        self.wanted = wanted
-        self.spout = spout
-        self.turn = 0
-        self.tuples = 0
-        self.places: dict[str, str] = {}
+        self._wanted = wanted
+        self._spout = spout
+        self._turn = self._tuples = self._number = 0
+        self._places: dict[str, str] = {}
+        self._compared = {kind: what for kind, (what, aspect) in _WHAT.items() if aspect in wanted.aspects}
 
-    def hear(self, event: Event) -> list[Said]:
-        """Messages of the component in an event, in words that two recordings have in common; nothing for others."""
-        body = event.body
-        if event.channel == "in":
-            if isinstance(body, TupleMsg) and not body.is_heartbeat:
-                self.tuples += 1
-                self.places[body.id] = str(self.tuples)
-            elif isinstance(body, SpoutCommand):
-                self.turn += 1
-            return []
-        if event.channel != "out":
-            return []
-        if not isinstance(body, Malformed):
-            return self._said(event, body, "")
-        fault = body.kind if "malformed" in self.wanted.aspects else ""
-        found = [said for message in body.salvage for said in self._said(event, message, fault)]
-        if found or not fault:
-            return found
-        return [Said(event, "malformed", body, (), self.turn, "", "", fault)]
+    def hear(self, events: Sequence[Event]) -> Iterator[Said]:
+        """Messages of the component in the next events, as far as they are compared."""
+        compared = self._compared
+        for seq, t, is_told, body, raw in _columns(events):
+            if is_told:
+                self._told(body)
+            elif (what := compared.get(body.__class__)) is not None:
+                yield self._said((seq, t, raw), what, body, "")
+            elif isinstance(body, Malformed):
+                for what, message, fault in self._salvaged(body):
+                    yield self._said((seq, t, raw), what, message, fault)
 
-    def _said(self, event: Event, message: Any, fault: str) -> list[Said]:
-        if isinstance(message, Pid) and not fault:
-            return []
-        what, aspect = _WHAT.get(message.__class__, ("pid", "malformed"))
-        if aspect not in self.wanted.aspects:
-            return []
+    def _told(self, body: Any) -> None:
+        if isinstance(body, TupleMsg) and not body.is_heartbeat:
+            self._tuples += 1
+            self._places[body.id] = str(self._tuples)
+            if len(self._places) > MOST_PLACES:
+                del self._places[next(iter(self._places))]
+        elif isinstance(body, SpoutCommand):
+            self._turn += 1
+
+    def _salvaged(self, body: Malformed) -> Sequence[tuple[str, Any, str]]:
+        """What could be read of a frame that is no message, as far as that is compared, and the frame's fault."""
+        aspects = self._wanted.aspects
+        fault = body.kind if "malformed" in aspects else ""
+        found = []
+        for message in body.salvage:
+            if fault or not isinstance(message, Pid):
+                what, aspect = _WHAT.get(message.__class__, ("pid", "malformed"))
+                found += [(what, message, fault)] if aspect in aspects else []
+        return found if found or not fault else (("malformed", body, fault),)
+
+    def _said(self, event: tuple[int, float, bytes], what: str, message: Any, fault: str) -> Said:
+        self._number += 1
         about: tuple[str, ...] = ()
         stream = body = ""
-        if isinstance(message, Emit):
-            about = tuple(
-                sorted(
-                    {self.places.get(anchor, UNKNOWN) for anchor in message.anchors},
-                    key=lambda place: (len(place), place),
-                )
-            )
+        kind = message.__class__
+        if kind is Emit:
+            about = self._about(message.anchors)
             stream, body = message.stream, self._emitted(message)
-        elif isinstance(message, Ack | Fail):
-            about = (self.places.get(message.id, UNKNOWN),)
-        elif isinstance(message, Log | Error):
+        elif kind is Ack or kind is Fail:
+            about = (self._places.get(message.id, UNKNOWN),)
+        elif kind is Log or kind is Error:
             body = as_text([message.msg, getattr(message, "level", None)])
-        elif isinstance(message, Metrics):
+        elif kind is Metrics:
             body = as_text([message.name, message.params])
-        return [Said(event, what, message, about, self.turn if self.spout else 0, stream, body, fault)]
+        turn = self._turn if self._spout else 0
+        seq, t, raw = event
+        return Said(self._number, seq, t, bytes(raw), what, message, about, turn, stream, body, fault)
+
+    def _about(self, anchors: Sequence[str]) -> tuple[str, ...]:
+        if len(anchors) == 1:
+            return (self._places.get(anchors[0], UNKNOWN),)
+        places = {self._places.get(anchor, UNKNOWN) for anchor in anchors}
+        return tuple(sorted(places, key=lambda place: (len(place), place)))
 
     def _emitted(self, emit: Emit) -> str:
-        aspects = self.wanted.aspects
+        aspects = self._wanted.aspects
         asks = emit.wants_task_ids if "task-ids" in aspects else ""
         id_ = as_text(emit.id) if "ids" in aspects else emit.id is not None
-        return f"{self.wanted.values(emit)}\0{emit.task}\0{asks}\0{id_}"
+        return f"{self._wanted.values(emit)}\0{emit.task}\0{asks}\0{id_}"
+
+
+def _columns(events: Sequence[Event]) -> Iterable[tuple[int, float, bool, Any, bytes]]:
+    """The seq, the time, whether Storm said it, the body and the bytes of each message in `events`."""
+    if isinstance(events, RecordedEvents):
+        return zip(count(events.seq), events.times, events.sent, events.bodies, events.raws, strict=False)
+    return ((each.seq, each.t, each.channel == "in", each.body, each.raw) for each in events if each.channel in _PIPES)

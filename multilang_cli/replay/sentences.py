@@ -10,7 +10,6 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ExcerptLine
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.replay.comparison import Comparison, FindingChange
     from multilang_cli.replay.matching import MessageDifference
@@ -56,15 +55,15 @@ def lines_of(difference: MessageDifference) -> tuple[ExcerptLine, ...]:
     """The message as it was and as it is."""
     shown = []
     if difference.then is not None:
-        shown.append(_line(difference.then.event, "then", mark=False))
+        shown.append(_line(difference.then, "then", mark=False))
     if difference.now is not None:
-        shown.append(_line(difference.now.event, "now", mark=True))
+        shown.append(_line(difference.now, "now", mark=True))
     return tuple(shown)
 
 
-def _line(event: Event, note: str, *, mark: bool) -> ExcerptLine:
-    text = decode(frame_text(event.raw)[:SHOWN_OF_MESSAGE])
-    return ExcerptLine(seq=event.seq, t=round(event.t, 6), channel=event.channel, text=text, mark=mark, note=note)
+def _line(said: Said, note: str, *, mark: bool) -> ExcerptLine:
+    text = decode(frame_text(said.raw)[:SHOWN_OF_MESSAGE])
+    return ExcerptLine(seq=said.seq, t=round(said.t, 6), channel="out", text=text, mark=mark, note=note)
 
 
 def finding_text(finding: Finding) -> str:

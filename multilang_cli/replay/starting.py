@@ -62,7 +62,7 @@ def replay_given(flags: ReplayFlags, take_over: TakeOver) -> int:
     reports, console = checked_reports(flags.reports), console_of(flags.color)
     recording = _until(recording_of("replay", flags.words[0]), flags.until)
     refuse_overwriting("replay", (each.path for each in reports), recording.files)
-    wanted = wanted_of("replay", recording, flags.ignore, flags.comparing, flags.key)
+    wanted = wanted_of("replay", recording.profile, flags.ignore, flags.comparing, flags.key)
     if flags.then not in {None, "repl"}:
         raise CommandError(f"replay: --then {flags.then[:60]!r}: only `repl` can come then.")
     if flags.then and reports:
@@ -153,7 +153,7 @@ def played(command: str, recording: JudgedRecording, subject: Subject, how: Repl
 def compared_with(recording: JudgedRecording, done: Replayed, wanted: ComparisonOptions) -> Comparison:
     """The comparison of what was played with the recording, as far as it was played."""
     then = recording if done.stopped_at is None else recording.until(done.stopped_at - 1)
-    sides = Side(then.events, then.findings()), Side(done.events, done.findings)
+    sides = Side.of(then.events, then.findings()), Side.of(done.events, done.findings)
     return compare(*sides, wanted, spout=recording.profile.kind == "spout")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.wire.framing import count_byte
 from multilang_cli.protocol.words.events import Event, Gap
 from multilang_cli.protocol.words.shortening import SHOWN_OF_VALUE, ends
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from multilang_cli.protocol.wire.batches import RecordedEvents
     from multilang_cli.transcript.format import PlainLine
+
+    _Place = tuple[int, float]
 
 _MISPLACED = "part {} of {!r} stands behind part {}: give each part as a file of its own, and they are put in order"
 LINES_TOGETHER = 4
@@ -105,7 +107,7 @@ def read(*paths: Path | str) -> Transcript:
 
 
 class Transcript:
-    """One conversation: its first `header`, and its events by iterating, once.
+    """One conversation: its first `header`, and its events, once: by iterating, or as they were read by `spans`.
 
     Afterwards `ends` has the end line of each part that was closed, and `cut` what was cut, None if nothing was.
     `closed`: the last part has its end line; if not, its file ends at `stop`. `damage`: the first loss that no writer
@@ -129,12 +131,16 @@ class Transcript:
         self.header: Header = first
 
     def __iter__(self) -> Iterator[Event]:
-        part, last = self.header.part, Event(0, 0.0, "control", Gap(""))
+        return chain.from_iterable(self.spans())
+
+    def spans(self) -> Iterator[Sequence[Event]]:
+        """Its events, those together that were read together. Raises TranscriptError."""
+        part, last = self.header.part, (0, 0.0)
         for entry in self._entries:
             if isinstance(entry, Happened):
                 yield from self._undeclared(entry.events, last)
-                last = entry.events[-1]
-                yield from entry.events
+                last = _end_of(entry.events)
+                yield entry.events
             elif isinstance(entry, EndLine):
                 self.ends.append(entry)
                 self.closed = True
@@ -143,7 +149,7 @@ class Transcript:
                 self.damage = self.damage or f"{entry.path}:{entry.line}: cut from byte {entry.byte} on"
             elif isinstance(entry, Damaged):
                 self.damage = self.damage or entry.told
-                yield Event(last.seq, last.t, "control", Gap(entry.told))
+                yield (Event(*last, "control", Gap(entry.told)),)
             elif isinstance(entry, Shipped):
                 self.shipped.count(entry)
             elif isinstance(entry, Unclosed):
@@ -154,22 +160,29 @@ class Transcript:
                 yield from self._missing_before(entry, part, last)
                 part, self.closed = entry.part, False
 
-    def _missing_before(self, header: Header, part: int, last: Event) -> Iterator[Event]:
+    def _missing_before(self, header: Header, part: int, last: _Place) -> Iterator[Sequence[Event]]:
         """Tell of parts that are missing behind a `part`; its own missing end its writer may declare yet."""
         if header.part > part + 1:
-            yield self._lost(f"part {part + 1} is missing", last)
+            yield (self._lost(f"part {part + 1} is missing", last),)
         elif header.part > part and not self.closed:
             self._cut_part = f"part {part} was not closed: its end is missing"
 
-    def _undeclared(self, events: Sequence[Event], last: Event) -> Iterator[Event]:
+    def _undeclared(self, events: Sequence[Event], last: _Place) -> Iterator[Sequence[Event]]:
         """Tell of the end that the part before lacks, unless these first events of the next declare it by a gap."""
         why, self._cut_part = self._cut_part, ""
         if why and not isinstance(events[0].body, Gap):
-            yield self._lost(why, last)
+            yield (self._lost(why, last),)
 
-    def _lost(self, why: str, last: Event) -> Event:
+    def _lost(self, why: str, last: _Place) -> Event:
         self.damage = self.damage or why
-        return Event(last.seq, last.t, "control", Gap(why))
+        return Event(*last, "control", Gap(why))
+
+
+def _end_of(events: Sequence[Event]) -> _Place:
+    """The seq and the time of the last of some events."""
+    if isinstance(events, RecordedEvents):
+        return events.seq + len(events) - 1, events.times[-1]
+    return events[-1].seq, events[-1].t
 
 
 def entries(*paths: Path | str, before: dict[str, ConversationReader] | None = None) -> Iterator[Entry]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,11 +22,13 @@ from tests.talks import WORKS, Work, events_of, talk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LITTLE = 200_000
+"""Bytes: those of the messages between two looks, and of the places of 100 tuples."""
 SEEDS = st.integers(0, 2**32)
 
 
 def held(then: list[Event], now: list[Event], *, spout: bool = False, **wanted: Any) -> Comparison:
-    return compare(Side(then, ()), Side(now, ()), ComparisonOptions(**wanted), spout=spout, inputs=True)
+    return compare(Side.of(then, ()), Side.of(now, ()), ComparisonOptions(**wanted), spout=spout, inputs=True)
 
 
 @given(WORKS, SEEDS)
@@ -33,6 +37,42 @@ def test_a_conversation_is_the_same_as_itself(works: list[Work], seed: int) -> N
     compared = held(events, events, aspects=USUAL | {"order", "logs"})
     assert compared.same
     assert compared.compared == sum(len(work.emits) + bool(work.settle) for work in works) + 1
+
+
+@given(WORKS, WORKS, SEEDS, st.lists(st.integers(1, 5)), st.sampled_from([set(), {"order", "logs"}]))
+def test_however_they_are_read_the_same_is_found(
+    works: list[Work], others: list[Work], seed: int, sizes: list[int], more: set[str]
+) -> None:
+    then, now = talk(works, seed), talk([*works[:2], *others], seed)
+    cut = [sum(sizes[:place]) for place in range(len(sizes) + 1)]
+    spans = [then[begin:end] for begin, end in zip(cut, [*cut[1:], None], strict=True)]
+    wanted = ComparisonOptions(aspects=USUAL | more)
+    read, other = Side(spans, ()), Side([now[:1], now[1:]], ())
+    assert compare(read, other, wanted, spout=False, inputs=True) == held(then, now, aspects=USUAL | more)
+
+
+def test_what_says_the_same_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("multilang_cli.replay.said.MOST_PLACES", 100)
+    said = [(Event(2 * n, 0.0, "in", _fed(n)), Event(2 * n + 1, 0.0, "out", Ack(str(n)))) for n in range(5_000)]
+    events = list(chain.from_iterable(said))
+    spans = [events[place : place + 100] for place in range(0, len(events), 100)]
+    tracemalloc.start()
+    try:
+        assert compare(Side(spans, ()), Side(spans, ()), ComparisonOptions(), spout=False, inputs=True).same
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < _LITTLE
+
+
+def test_of_several_that_may_have_changed_the_oldest_has() -> None:
+    then, now = [said([value], place) for place, value in enumerate("ab")], [said(["x"], 0)]
+    changed, missing = held(then, now).differences
+    assert (changed.change, changed.place, missing.change, missing.place) == ("changed", 0, "missing", 1)
+
+
+def _fed(number: int) -> TupleMsg:
+    return TupleMsg("src", [1], 2, "default", str(number))
 
 
 @given(WORKS, SEEDS, SEEDS)
@@ -177,15 +217,15 @@ def test_nobody_is_said_to_have_been_ended_where_that_is_not_recorded() -> None:
 def test_what_comes_after_the_end_of_a_recording_is_no_difference() -> None:
     whole = talk([Work([["a"]], "ack")])
     cut = [*whole[:-3], msgspec.structs.replace(whole[-1], t=whole[-4].t + 0.01)]
-    compared = compare(Side(cut, ()), Side(whole, ()), ComparisonOptions(), spout=False)
+    compared = compare(Side.of(cut, ()), Side.of(whole, ()), ComparisonOptions(), spout=False)
     assert compared.same
     assert compared.notes == ["after the point where the recording ends came 1 message"]
     (late,) = [event.seq for event in whole[:-1] if event not in cut and event.channel == "out"]
     found = [msgspec.structs.replace(_found(str(seq)), seq=seq) for seq in (0, late)]
-    told = compare(Side(cut, ()), Side(whole, found), ComparisonOptions(), spout=False)
+    told = compare(Side.of(cut, ()), Side.of(whole, found), ComparisonOptions(), spout=False)
     assert [turned.finding for turned in told.findings] == found[:1]
     patient = [*cut[:-1], msgspec.structs.replace(whole[-1], t=whole[-4].t + 10)]
-    assert not compare(Side(patient, ()), Side(whole, ()), ComparisonOptions(), spout=False).same
+    assert not compare(Side.of(patient, ()), Side.of(whole, ()), ComparisonOptions(), spout=False).same
 
 
 def _found(fingerprint: str, level: Level = "must") -> Finding:
@@ -194,8 +234,8 @@ def _found(fingerprint: str, level: Level = "must") -> Finding:
 
 def test_findings_that_come_and_go() -> None:
     events = talk([Work([], "ack")])
-    then = Side(events, [_found("old"), _found("stays"), _found("stays")])
-    now = Side(events, [_found("stays"), _found("new"), _found("harmless", "note")])
+    then = Side.of(events, [_found("old"), _found("stays"), _found("stays")])
+    now = Side.of(events, [_found("stays"), _found("new"), _found("harmless", "note")])
     compared = compare(then, now, ComparisonOptions(), spout=False)
     assert {(turned.change, turned.finding.rule) for turned in compared.findings} == {("new", "new"), ("gone", "old")}
     assert [finding.rule for finding in compared.lasting] == ["stays"]
@@ -230,7 +270,9 @@ BY_ITSELF = [StdinClosed(), Exited(code=0)]
     ],
 )
 def test_whoever_is_killed_at_once_could_not_end_by_itself(then: list[Any], now: list[Any], *, same: bool) -> None:
-    one, other = (Side([Event(n, 0.0, "process", fact) for n, fact in enumerate(facts)], []) for facts in (then, now))
+    one, other = (
+        Side.of([Event(n, 0.0, "process", fact) for n, fact in enumerate(facts)], []) for facts in (then, now)
+    )
     assert compare(one, other, ComparisonOptions(), spout=False).same == same
 
 
