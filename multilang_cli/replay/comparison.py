@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import compress, zip_longest
 from operator import not_
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Deadline, End, Event, Exited, Signalled, StdinClosed, StdoutClosed
-from multilang_cli.replay.inputs import Inputs
+from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
 from multilang_cli.replay.matching import Matcher, Matching, MessageDifference
-from multilang_cli.replay.said import ComparisonOptions, Listener, Said
+from multilang_cli.replay.said import ComparisonOptions, Listener, Said, as_text
 from multilang_cli.replay.script import ended_at_once
 from multilang_cli.reports.counting import counted
 
@@ -128,7 +129,7 @@ def compare(then: Side, now: Side, wanted: ComparisonOptions, *, spout: bool, in
     Both are read in turns, and what says the same is not kept.
     """
     before, after = _Course(wanted, spout=spout), _Course(wanted, spout=spout)
-    matcher, told = Matcher(wanted), Inputs()
+    matcher, told = Matcher(wanted), _Inputs()
     for one, other in zip_longest(then.spans, now.spans, fillvalue=()):
         for said in before.hear(one):
             matcher.take_then(said)
@@ -229,3 +230,62 @@ def _turned(then: Sequence[Finding], now: Sequence[Finding]) -> tuple[list[Findi
     gone = [FindingChange("gone", finding) for mark, finding in before.items() if mark not in after]
     found = sorted([*new, *gone], key=lambda turned: turned.finding.seq)
     return found, sorted((f for mark, f in after.items() if mark in before), key=lambda f: f.seq)
+
+
+class _Inputs:
+    """The tuples and commands of both, by what they say beside their ids. Task ids are answers, not input."""
+
+    def __init__(self) -> None:
+        self._counts = [0, 0]
+        self._waiting: tuple[deque[Any], deque[Any]] = (deque(), deque())
+        self._place = 0
+        self._difference = ""
+
+    @property
+    def difference(self) -> str:
+        """The first thing that they were told differently, in a sentence; "" if there is none, once both are over."""
+        then, now = self._counts
+        if self._difference or then == now:
+            return self._difference
+        return f"the component was told {then} messages, and now {now}"
+
+    def take(self, then: Sequence[Event], now: Sequence[Event]) -> None:
+        """Go on with the next events of both. Behind the first difference nothing is looked at."""
+        if self._difference:
+            return
+        for side, events in enumerate((then, now)):
+            told = list(_told(events))
+            self._counts[side] += len(told)
+            self._waiting[side].extend(told)
+        before, after = self._waiting
+        while before and after:
+            one, other = before.popleft(), after.popleft()
+            self._place += 1
+            if not _is_same(one, other) and (words := _words(one)) != (others := _words(other)):
+                self._difference = f"message {self._place} to the component was {words} and is {others}"
+                return
+
+
+def _told(events: Sequence[Event]) -> Iterator[Any]:
+    bodies = events.bodies if isinstance(events, RecordedEvents) else [e.body for e in events if e.channel == "in"]
+    return (body for body in bodies if isinstance(body, TupleMsg | SpoutCommand))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """True of what is surely told alike; equal numbers may be written differently."""
+    if one.__class__ is SpoutCommand:
+        return other.__class__ is SpoutCommand and bool(one.command == other.command)
+    return (
+        other.__class__ is TupleMsg
+        and (one.stream, one.comp) == (other.stream, other.comp)
+        and repr(one.values) == repr(other.values)
+    )
+
+
+def _words(body: Any) -> str:
+    """A tuple or command as it can be compared: without its id."""
+    if isinstance(body, SpoutCommand):
+        return str(body.command)
+    if body.is_heartbeat:
+        return "a heartbeat"
+    return f"a tuple {as_text(body.values)} of {body.comp}, stream {body.stream}"

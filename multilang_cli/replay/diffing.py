@@ -76,5 +76,5 @@ class _Read:
         )
 
     def recording(self) -> JudgedRecording:
-        """What is known of it, once it was read; of what was compared as it was read not the events."""
+        """The recording, once it was read; without its events, if it was compared as it was read."""
         return self._loaded or self._reader.recording(())

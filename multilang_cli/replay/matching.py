@@ -88,7 +88,7 @@ class Matcher:
             self._pairs.append((then, now))
 
     def matching(self) -> Matching:
-        """What was matched, once both are over."""
+        """The result, once both are over."""
         wanted = self._wanted
         then_left, now_left = (_in_order(waiting) for waiting in self._waiting)
         moved, then_left, now_left = _pair(then_left, now_left, lambda said: said.key)

@@ -125,7 +125,7 @@ class RecordingReader:
                 self._missing = f"events are missing at {at} ({gap.why}); what comes after is left out"
 
     def recording(self, events: Sequence[Event]) -> JudgedRecording:
-        """What was read, with these of its events."""
+        """The recording as it was read, with these of its events."""
         damage, notes = self._losses()
         return JudgedRecording(
             path=self.path,

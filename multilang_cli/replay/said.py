@@ -175,7 +175,7 @@ class Listener:
             self._turn += 1
 
     def _salvaged(self, body: Malformed) -> Sequence[tuple[str, Any, str]]:
-        """What could be read of a frame that is no message, as far as that is compared, and the frame's fault."""
+        """Messages that could be read of a frame that is none, as far as they are compared, and the frame's fault."""
         aspects = self._wanted.aspects
         fault = body.kind if "malformed" in aspects else ""
         found = []

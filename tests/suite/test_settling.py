@@ -28,6 +28,7 @@ from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import settling, stage, unsettled, values
 from multilang_cli.suite.steps.settling import (
     AT_HEARTBEATS,
+    AT_THE_NEXT,
     FORGETS,
     SUBJECT,
     FedTuples,
@@ -160,6 +161,29 @@ def test_who_settles_only_as_a_heartbeat_comes_is_told_so(said: Any, times: int,
         feed.take([Event(seq, t, "in", body) for seq, (t, body) in enumerate(said)])
         settling.add(feed)
     assert (AT_HEARTBEATS in settling.observations(Component(command=("x",)))) is told
+
+
+PROMPT = (0.0, ONE), (0.1, Ack("1"))
+IN_A_BURST = (0.0, ONE), (0.0, TWO), (0.01, Ack("1"))
+WOKEN = *IN_A_BURST, (0.3, BEAT), (0.31, Ack("2"))
+
+
+@pytest.mark.parametrize(
+    ("talks", "told"),
+    [
+        ([PROMPT, *[WOKEN] * 3], True),
+        ([PROMPT, *[WOKEN] * 2], False),
+        ([(*IN_A_BURST, (0.02, Ack("2"))), PROMPT, *[WOKEN] * 3], False),
+        ([PROMPT, *[WOKEN] * 3, *[(*IN_A_BURST, (0.3, BEAT), (0.6, Ack("2")))] * 2], False),
+    ],
+)
+def test_who_settles_the_rest_of_a_burst_with_the_next_message_is_told_so(talks: Any, told: bool) -> None:
+    settling = Settling()
+    for said in talks:
+        feed = FedTuples()
+        feed.take([Event(seq, t, "in", body) for seq, (t, body) in enumerate(said)])
+        settling.add(feed)
+    assert (AT_THE_NEXT in settling.observations(Component(command=("x",)))) is told
 
 
 def emit(*values: Any, anchor: str | None = None, stream: str = "default") -> Emit:

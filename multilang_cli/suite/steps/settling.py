@@ -38,6 +38,11 @@ AT_HEARTBEATS = Observation(
     "it settles what it was fed last only when a heartbeat comes, up to a second later: flush stdout behind each ack, "
     "unless that is meant",
 )
+AT_THE_NEXT = Observation(
+    "settles-at-the-next",
+    "of tuples that come together it settles the first, and the others only when the next message comes: does it wait "
+    "for stdin with select or poll, and read it through a buffer that holds them already?",
+)
 CHANGED = Observation(
     "fails-what-it-acked",
     "it fails a sample that it acked before, in one conversation: {values} (does something go on from one tuple to the "
@@ -85,6 +90,8 @@ RESTS = 0.2
 """Seconds without a settle, and then a heartbeat: what comes at once behind that came by it."""
 AT_ONCE = 0.1
 """Seconds behind a heartbeat that are at once."""
+SELDOM = 4
+"""Conversations that end with a heartbeat, to each that may not: the next message may have come in time."""
 WOKEN_OFTEN = 3
 """Conversations that have to show it: a slow bolt may be done by chance as a heartbeat comes."""
 LONGEST_COMPARED = 65_536
@@ -96,13 +103,14 @@ MOST_STREAMS = 3
 class Fed(NamedTuple):
     """A tuple that is open, its place among those that were fed, from 1, and when it was.
 
-    `is_sample`: it is one of the declared samples.
+    `is_sample`: it is one of the declared samples. `behind`: another one was open when it came.
     """
 
     place: int
     message: TupleMsg
     t: float
     is_sample: bool
+    behind: bool
 
 
 class FedTuples:
@@ -114,7 +122,8 @@ class FedTuples:
     none was settled in a time in which it should have been. `slowest`, `quickest`: seconds that one took to be settled.
     `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none. `arities`:
     by stream, how many values what it emitted of a sample, or as a spout, had. `woken`: of the last settled, True if
-    that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `emits`: by stream,
+    that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `behind`: it had come
+    while another was open. `emits`: by stream,
     what was emitted there first, for its user to look at. `fates`: by values of a sample, whether it failed: both.
     `mixed`: an emit for one sample with a value of another. `mixing`: the texts that were fed and given back.
     `equal_ones`: what became of those that are equal.
@@ -129,6 +138,7 @@ class FedTuples:
         self.arities: dict[str, set[int]] = {}
         self.emits: dict[str, str] = {}
         self.woken: bool | None = None
+        self.behind = False
         self._beat = -inf
         self.fates: dict[bytes, set[bool]] = {}
         self.mixed: Observation | None = None
@@ -189,7 +199,7 @@ class FedTuples:
         elif message.comp != SYSTEM_COMPONENT:
             self.fed += 1
             self._began = t if self._began is None else self._began
-            self.open[message.id] = Fed(self.fed, message, t, self._is_sample(message))
+            self.open[message.id] = Fed(self.fed, message, t, self._is_sample(message), bool(self.open))
             self.mixing.feed(message)
         else:
             self._ticked = True
@@ -225,6 +235,7 @@ class FedTuples:
         self._ended = t
         woken = self._beat - fed.t >= RESTS and t - self._beat <= AT_ONCE
         self.woken = True if woken else False if self._beat < fed.t else None
+        self.behind = fed.behind
         failed = isinstance(said, Fail)
         self.failed += failed
         self.acked += not failed
@@ -293,12 +304,13 @@ class Settling:
     refuse, in vain. `failing`: the first case in which it failed a declared sample. `scant`: as in the first
     conversation that has one. `changed`: a sample that it acked and failed; `mixed`: as in the first
     conversation that has one. `equal_ones`: what became of those in all. `woken`: how many conversations ended so;
-    `prompt`: how many did not. `emits`: as in the first conversation that has some.
+    `prompt`: how many did not, `settles_behind`: those of these whose last had come while another was open, `unclear`:
+    how many may have. `emits`: as in the first conversation that has some.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
-        self.starved = self.woken = self.prompt = self.batch = 0
+        self.starved = self.woken = self.prompt = self.unclear = self.settles_behind = self.batch = 0
         self.slowest = self.pace = self.delay = 0.0
         self.scant: tuple[int, int] | None = None
         self.arities: dict[str, set[int]] = {}
@@ -349,6 +361,8 @@ class Settling:
         self.equal_ones.add(feed.equal_ones)
         self.woken += feed.woken is True
         self.prompt += feed.woken is False
+        self.settles_behind += feed.behind and feed.woken is False
+        self.unclear += feed.woken is None and bool(feed.settled)
         if feed.starved:
             self.starved = max(self.starved, feed.fed)
 
@@ -375,8 +389,11 @@ class Settling:
         unfollowed = component.testee or component.conf.get(ACKERS) == 0
         if not unfollowed and self.acked and self.emitted and not self.anchored:
             yield UNANCHORED
-        if self.woken >= WOKEN_OFTEN and not self.prompt and not component.settles:
-            yield AT_HEARTBEATS
+        if self.woken >= WOKEN_OFTEN and not component.settles:
+            if not self.prompt:
+                yield AT_HEARTBEATS
+            elif SELDOM * (self.settles_behind + self.unclear) <= self.woken:
+                yield AT_THE_NEXT
 
     def judged(self, component: Component) -> Judgement | None:
         """The verdict on the run as a whole; None if nothing, or if it was not fed enough to tell."""
