@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,8 @@ Rows are garbage at once: with half of the memory for what is new, a tenth of th
 """
 ASKED = {"spark.authenticate": "true"}
 """Any user of this machine can connect to loopback: Spark asks for a secret, which it makes if all is one process."""
+ONE_PROCESS = re.compile(r"local(?:\[(?:[0-9]+|\*)(?:\s*,\s*[0-9]+)?\])?")
+"""Masters for which Spark makes a secret; without one it refuses all others (``SparkMasterRegex``)."""
 APART = "local-cluster"
 """A master whose executors are processes of their own on this machine."""
 EXECUTORS_JAVA = "spark.executor.extraJavaOptions"
@@ -161,7 +164,7 @@ def usual_settings(master: str, size: float, *, quiet: bool = True, kept: str = 
         settings |= LOCAL | (BRIEFLY if brief else {}) | (INTERPRETED if size <= LEAST else {})
     if master.startswith(APART):
         settings |= NEAR | {EXECUTORS_JAVA: " ".join(filter(None, (HERE, brief)))}
-    elif local:
+    elif ONE_PROCESS.fullmatch(master):
         settings |= ASKED
     settings[JAVA] = " ".join(filter(None, (settings.get(JAVA, ""), HERE if local else "", brief, kept)))
     return settings

@@ -62,6 +62,17 @@ def test_rows_that_lie_among_temporary_files_are_their_owners_alone(spark: Spark
     assert folders
 
 
-@pytest.mark.parametrize(("master", "asks"), [("local[2]", True), ("local-cluster[2,1,1024]", False), ("yarn", False)])
+@pytest.mark.parametrize(
+    ("master", "asks"),
+    [
+        ("local", True),
+        ("local[2]", True),
+        ("local[*, 3]", True),
+        # Spark says what is wrong, once it is not asked for a secret.
+        ("local[many]", False),
+        ("local-cluster[2,1,1024]", False),
+        ("yarn", False),
+    ],
+)
 def test_only_where_all_is_one_process_spark_makes_the_secret_by_itself(master: str, *, asks: bool) -> None:
     assert ("spark.authenticate" in usual_settings(master, 1)) is asks
