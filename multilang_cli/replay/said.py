@@ -36,8 +36,8 @@ USUAL = frozenset(ASPECTS) - {"logs", "metrics", "ids", "order"}
 """What is compared if nobody says otherwise: what others see, without what a right component may vary."""
 COMPARED_OF_VALUE = 4096
 """Characters of a value that are kept to compare it: a conversation can have thousands of values of 50 MB."""
-MOST_PLACES = 200_000
-"""Tuples whose place is known: of what is said about older ones the place is not compared."""
+MOST_PLACES = 100_000
+"""Tuples whose place is known, at least, and twice as many at most: older ones are unknown."""
 _encode = msgspec.json.Encoder(order="sorted").encode
 _PIPES = frozenset({"in", "out"})
 UNKNOWN = "?"
@@ -151,6 +151,7 @@ class Listener:
         self._spout = spout
         self._turn = self._tuples = self._number = 0
         self._places: dict[str, str] = {}
+        self._before: dict[str, str] = {}
         self._compared = {kind: what for kind, (what, aspect) in _WHAT.items() if aspect in wanted.aspects}
 
     def hear(self, events: Sequence[Event]) -> Iterator[Said]:
@@ -169,8 +170,8 @@ class Listener:
         if isinstance(body, TupleMsg) and not body.is_heartbeat:
             self._tuples += 1
             self._places[body.id] = str(self._tuples)
-            if len(self._places) > MOST_PLACES:
-                del self._places[next(iter(self._places))]
+            if len(self._places) == MOST_PLACES:
+                self._before, self._places = self._places, {}
         elif isinstance(body, SpoutCommand):
             self._turn += 1
 
@@ -194,7 +195,7 @@ class Listener:
             about = self._about(message.anchors)
             stream, body = message.stream, self._emitted(message)
         elif kind is Ack or kind is Fail:
-            about = (self._places.get(message.id, UNKNOWN),)
+            about = (self._place(message.id),)
         elif kind is Log or kind is Error:
             body = as_text([message.msg, getattr(message, "level", None)])
         elif kind is Metrics:
@@ -203,10 +204,13 @@ class Listener:
         seq, t, raw = event
         return Said(self._number, seq, t, bytes(raw), what, message, about, turn, stream, body, fault)
 
+    def _place(self, id_: str) -> str:
+        return self._places.get(id_) or self._before.get(id_, UNKNOWN)
+
     def _about(self, anchors: Sequence[str]) -> tuple[str, ...]:
         if len(anchors) == 1:
-            return (self._places.get(anchors[0], UNKNOWN),)
-        places = {self._places.get(anchor, UNKNOWN) for anchor in anchors}
+            return (self._place(anchors[0]),)
+        places = set(map(self._place, anchors))
         return tuple(sorted(places, key=lambda place: (len(place), place)))
 
     def _emitted(self, emit: Emit) -> str:

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from multilang_cli.protocol.words.events import Deadline, Event, Exited, Signalled, StdinClosed
-from multilang_cli.protocol.words.messages import Ack, Emit, Log, Pid, SpoutCommand, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Pid, SpoutCommand, Sync, TupleMsg
 from multilang_cli.protocol.words.verdicts import Finding, Level
 from multilang_cli.replay.comparison import Comparison, Side, compare, end_of
 from multilang_cli.replay.said import USUAL, ComparisonOptions
@@ -63,6 +63,14 @@ def test_what_says_the_same_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None
     finally:
         tracemalloc.stop()
     assert peak < _LITTLE
+
+
+def test_the_places_of_older_tuples_are_known_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("multilang_cli.replay.said.MOST_PLACES", 2)
+    told = [Event(n, 0.0, "in", _fed(n)) for n in range(3)]
+    (difference,) = held([*told, Event(3, 0.0, "out", Ack("0"))], [*told, Event(3, 0.0, "out", Fail("0"))]).differences
+    assert difference.then is not None
+    assert (difference.change, difference.then.about) == ("changed", ("1",))
 
 
 def test_of_several_that_may_have_changed_the_oldest_has() -> None:
