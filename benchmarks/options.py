@@ -7,15 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from argparse import Action
     from collections.abc import Collection, Iterator, Mapping
 
     from multilang_cli.subject.options import Component
 
 
+class _WithDefaults(ArgumentDefaultsHelpFormatter):
+    def _get_help_string(self, action: Action) -> str | None:
+        # Where no default is set the help says what that means.
+        return action.help if action.default is None else super()._get_help_string(action)
+
+
 def parser_of(file: str, doc: str | None) -> ArgumentParser:
     """The parser of a module's options; its help tells their defaults."""
     prog, told = f"python -m benchmarks.{Path(file).stem}", (doc or "").splitlines()[0]
-    return ArgumentParser(prog=prog, description=told, formatter_class=ArgumentDefaultsHelpFormatter)
+    return ArgumentParser(prog=prog, description=told, formatter_class=_WithDefaults)
 
 
 def names_of(parser: ArgumentParser, known: Collection[str]) -> Collection[str]:

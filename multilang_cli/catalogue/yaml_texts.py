@@ -119,9 +119,10 @@ def _refuse_twice(node: yaml.MappingNode) -> None:
     """Raise yaml.MarkedYAMLError for a key that stands twice: the first would be lost without a word."""
     keys: set[str] = set()
     for key, _ in node.value:
-        if isinstance(key, yaml.ScalarNode) and key.value in keys:
-            fail(f"the key {key.value[:60]!r} stands here twice", key)
-        keys.add(key.value if isinstance(key, yaml.ScalarNode) else "")
+        if isinstance(key, yaml.ScalarNode):
+            if key.value in keys:
+                fail(f"the key {key.value[:60]!r} stands here twice", key)
+            keys.add(key.value)
 
 
 class PlainLoader(_Parser):
