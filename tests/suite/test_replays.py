@@ -63,7 +63,9 @@ def test_a_spout_that_stops_at_what_may_be_under_way_is_told(source: str, settle
 
 
 ONE = '< {"command":"emit","id":"m1","tuple":["a"]}'
+TWO = ONE.replace("m1", "m2")
 ACTIVATE, CALL = '> {"command":"activate"}', '> {"command":"next"}'
+ACKED = '> {"command":"ack","id":"m1"}'
 
 
 @pytest.mark.parametrize(
@@ -71,8 +73,11 @@ ACTIVATE, CALL = '> {"command":"activate"}', '> {"command":"next"}'
     [
         ([ACTIVATE, CALL, ONE, ACTIVATE, CALL, ONE], True),
         ([ACTIVATE, CALL, ONE, '> {"command":"fail","id":"m1"}', ACTIVATE, CALL, ONE], False),
-        ([ACTIVATE, CALL, ONE, '> {"command":"ack","id":"m1"}', ACTIVATE, CALL, ONE], False),
+        ([ACTIVATE, CALL, ONE, ACKED, ACTIVATE, CALL, ONE], False),
         ([ACTIVATE, CALL, ONE, CALL, ONE], False),
+        # It goes back to what was acked last, or to its very beginning.
+        ([ACTIVATE, ONE, TWO, ACKED, ACTIVATE, CALL, TWO], False),
+        ([ACTIVATE, ONE, TWO, ACKED, ACTIVATE, CALL, ONE, CALL, TWO], True),
     ],
 )
 def test_a_spout_that_begins_anew_when_it_is_activated_again_is_told(talk: list[str], told: bool) -> None:

@@ -26,6 +26,7 @@ from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.learned import Learned
 from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import settling, stage, unsettled, values
+from multilang_cli.suite.steps.equal_ones import ONCE
 from multilang_cli.suite.steps.settling import (
     AT_HEARTBEATS,
     AT_THE_NEXT,
@@ -37,6 +38,7 @@ from multilang_cli.suite.steps.settling import (
     others_than,
     subject_of,
 )
+from multilang_cli.suite.verdict.replays import FULL
 from tests.running import rules_of
 from tests.sessions import PID
 
@@ -342,6 +344,11 @@ def test_texts_of_later_tuples_are_told_where_several_lose_their_own(said: Any, 
     found = next((note for note in notes if "their own for none" in note), "")
     assert ("for 3 tuples it emitted" in found and '["text four", 9] of ["text One"]' in found) is told
     assert bool(found) is told
+
+
+@pytest.mark.parametrize("note", [FULL.text, AT_THE_NEXT.text, ONCE])
+def test_what_may_be_meant_is_not_said_to_be_a_mistake(note: str) -> None:
+    assert "unless" in note
 
 
 def test_others_are_fed_between_equal_ones_in_their_order() -> None:

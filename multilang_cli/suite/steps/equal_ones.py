@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 ENOUGH = 3
 """Equal tuples that are failed behind one that was acked: fewer may be chance."""
 ONCE = (
-    "it acks a tuple once, and fails each equal one behind it: does a tuple use up what the next one needs (a pipe or "
-    "a cursor that is never closed, an iterator or a file that was read to its end)?"
+    "it acks a tuple once, and fails each equal one behind it: unless it limits how often one may come, does a tuple "
+    "use up what the next one needs (a pipe or a cursor that is never closed, an iterator or a file that was read to "
+    "its end)?"
 )
 
 

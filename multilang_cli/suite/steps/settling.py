@@ -40,8 +40,9 @@ AT_HEARTBEATS = Observation(
 )
 AT_THE_NEXT = Observation(
     "settles-at-the-next",
-    "of tuples that come together it settles the first, and the others only when the next message comes: does it wait "
-    "for stdin with select or poll, and read it through a buffer that holds them already?",
+    "of tuples that come together it settles the first, and the others only when the next message comes: unless it "
+    "settles at intervals, does it wait for stdin with select or poll, and read it through a buffer that holds them "
+    "already?",
 )
 CHANGED = Observation(
     "fails-what-it-acked",

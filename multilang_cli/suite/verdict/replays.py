@@ -65,8 +65,8 @@ STOPPED = Observation(
 FULL = Observation(
     "stops-at-its-limit",
     "it emitted {most} tuples and nothing more although all were settled, as many as may be under way by line {line} "
-    "of {file}: does an ack take its tuple out of what counts there (is its id looked up as it was kept, a text as a "
-    "text)?",
+    "of {file}: unless its source has no more than these, does an ack take its tuple out of what counts there (is its "
+    "id looked up as it was kept, a text as a text)?",
 )
 DISOWNS = Observation(
     "disowns-its-id",
@@ -147,7 +147,8 @@ class Replays:
     that did not fail. `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came
     again with others. `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one
     of them did. `twice`: the id of one that came again twice for one fail;
-    `anew`: one that was pending when it was emitted again behind an activate. `another`: that of one that came again
+    `anew`: one that was pending when it was emitted again behind an activate; `goes_on`: it emitted something behind
+    an activate before which some were acked, `reopens`: one of those. `another`: that of one that came again
     though it did not fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an
     activate, failed behind it and did not come again; None once one of them did, or one that had not failed. `some`:
     how many of those that failed did not come again, in how many calls and seconds, in a conversation in which one did.
@@ -159,7 +160,7 @@ class Replays:
         self.ends: set[int] = set()
         self.lost = self.acked = 0
         self.pause = 0.0
-        self.replayed = self.uses_ids = self.numbered = self.idle = False
+        self.replayed = self.uses_ids = self.numbered = self.idle = self.goes_on = self.reopens = False
         self.mixed = ""
         self.alike: set[bytes] = set()
         self.recurring: set[bytes] = set()
@@ -186,7 +187,8 @@ class Replays:
             yield DISOWNS.told(words=head(self.disowned, MOST_WORDS))
         if self.mixed:
             yield MIXED.told(how=self.mixed)
-        if self.anew:
+        # What goes back to its last commit brings nothing again that was acked.
+        if self.anew and (self.reopens or not self.goes_on):
             yield ANEW.told(id=self.anew)
         elif self.twice:
             yield TWICE.told(id=self.twice)
@@ -242,6 +244,8 @@ class ReplayWatch:
         self._is_left = False
         self._activations = 0
         self._emitted_in: dict[str, int] = {}
+        self._acked: set[str] = set()
+        self._acked_before: set[str] = set()
         self._told_since: dict[tuple[str, bytes], int] = {}
         self._outlived: set[str] = set()
         self._again: dict[str, tuple[str, bytes]] = {}
@@ -339,6 +343,8 @@ class ReplayWatch:
     def _outlives(self, key: str, told: tuple[str, bytes], id_: Json) -> bool:
         """True of what was emitted before an activate: it comes again, or its source is read anew and nothing lost."""
         now = self._activations
+        self._run.reopens = self._run.reopens or key in self._acked_before
+        self._run.goes_on = self._run.goes_on or bool(self._acked_before)
         if key in self._emitted and self._emitted_in[key] < now and not self._run.anew:
             self._run.anew = shown(id_)
         elder = min(self._emitted_in.get(key, now), self._told_since.setdefault(told, now)) < now
@@ -349,6 +355,7 @@ class ReplayWatch:
         key = key_of(said.id)
         self._commands += 1
         self._activations += said.command == "activate"
+        self._acked_before.update(self._acked if said.command == "activate" else ())
         self._brought = str(said.id) if said.command in {"ack", "fail"} and key in self._emitted else ""
         if said.command == "fail":
             # Calls before it brought nothing because all was under way: that is no silence behind a fail.
@@ -362,6 +369,7 @@ class ReplayWatch:
                 self._outlived.update({key} if self._emitted_in[key] < self._activations else ())
         elif said.command == "ack":
             self._acks += 1
+            self._acked.add(key)
             self._newest_acked = max(self._newest_acked, self._order.get(key, 0))
             self._overtaken.discard(key)
             # What is done may have its id given again: a source that is read in a circle numbers its rows.
