@@ -38,14 +38,14 @@ class Complaints:
 
     `reported`: the last error that it told Storm of, if it failed what it worked on, or answered no more; `gave_up`: it
     failed that for it. `failed_at`, `failed_for`: the first tuple that it failed, by its event, and what it had told of
-    it; `failed_err`: its stderr since it was fed last. `muttered`: what it wrote to stderr since it was fed last, and
+    it, `failed_last`: it settled no other behind that; `failed_err`: its stderr since it was fed last. `muttered`: what it wrote to stderr since it was fed last, and
     settled anything.
     """
 
     def __init__(self, unanswered: Unanswered) -> None:
         self._unanswered = unanswered
         self.words = self.reported = self.muttered = ""
-        self.gave_up = self._complained = self._talked = False
+        self.gave_up = self.failed_last = self._complained = self._talked = False
         self.failed_at: int | None = None
         self.failed_for = self.failed_err = self._err = ""
         self._last = ""
@@ -82,6 +82,7 @@ class Complaints:
         if isinstance(message, Ack | Fail):
             self._passed_over(message.id)
             self._last = self.muttered = ""
+            self.failed_last = self.failed_last and isinstance(message, Fail)
         elif isinstance(message, Log | Error) and self._unanswered.first_tuple is not None:
             # The first that it says behind its pid may be of its start.
             self._complained = self._talked or _complains(message)
@@ -96,7 +97,8 @@ class Complaints:
 
     def failed(self, seq: int, trouble: str) -> None:
         """Take a fail, and what it had told before that."""
-        if self.failed_at is None:
+        self.failed_last = self.failed_at is None
+        if self.failed_last:
             self.failed_at, self.failed_for, self.failed_err = seq, trouble, self._err
 
     def _passed_over(self, settled: str) -> None:

@@ -291,6 +291,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "syncs_ticks": lambda facts: facts.seen.unanswered.syncs_ticks,
     "escaped": lambda facts: facts.seen.texts.escaped,
     "failed": lambda facts: facts.seen.complaints.failed_at is not None,
+    "failed_last": lambda facts: facts.seen.complaints.failed_last,
     "threw_then": lambda facts: facts.refusal is not None,
     "refused_again": lambda facts: (
         facts.seen.complaints.failed_at in {f.seq for f in facts.findings if f.rule == _AGAIN}
