@@ -303,6 +303,8 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "settled_last": lambda facts: facts.seen.unanswered.answered == "tuple",
     "mislays": lambda facts: facts.seen.mislaid.any,
     "for_an_equal": lambda facts: facts.seen.mislaid.for_an_equal,
+    "goes_on": lambda facts: facts.seen.mislaid.goes_on,
+    "has_a_hole": lambda facts: facts.seen.mislaid.has_a_hole,
     "stops": lambda facts: facts.seen.mislaid.stops,
     "loses_each": lambda facts: facts.seen.mislaid.each > 0,
     "leaves_most": lambda facts: facts.seen.mislaid.leaves_most,

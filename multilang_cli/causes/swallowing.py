@@ -345,6 +345,17 @@ class Mislaid:
         return first in self._open and first not in self._emitted and self._values[first] in self._settled
 
     @property
+    def goes_on(self) -> bool:
+        """True if the last of all was settled: what stays open before it keeps nothing up."""
+        return bool(self._values) and next(reversed(self._values)) not in self._open
+
+    @property
+    def has_a_hole(self) -> bool:
+        """True if one stays open although one that came later was settled."""
+        first = next(iter(self._open), None)
+        return first is not None and [*self._values][-len(self._open)] != first
+
+    @property
     def stops(self) -> bool:
         """True if it settled all up to one tuple, and none of the many behind that."""
         places = [place for place, id_ in enumerate(self._values, 1) if id_ in self._open]
