@@ -17,6 +17,8 @@ WAITED_OFTEN = 3
 """Task ids that somebody waited for who has other messages to read: by then it is no chance."""
 ALTERNATE = 2
 """Every other tuple is lost by a reader that takes one too many; one of more is lost by what counts them."""
+MOST_OF_A_BYTE = 127
+"""Java has one object for each number up to that."""
 MOST_FOLLOWED = 4096
 """Messages that are followed, at most."""
 
@@ -276,6 +278,7 @@ class Mislaid:
         self._anchored: set[str] = set()
         self._closed: Sequence[str] = ()
         self.for_an_equal = False
+        self._settles = 0
 
     def sent(self, message: TupleMsg) -> None:
         """Take a tuple."""
@@ -293,6 +296,7 @@ class Mislaid:
         self._emitted.discard(id_)
         if id_ in self._open:
             del self._open[id_]
+            self._settles += 1
             self._settled.add(self._values[id_])
 
     def anchored(self, ids: Sequence[str]) -> None:
@@ -343,6 +347,11 @@ class Mislaid:
         """
         first = next(iter(self._values), None)
         return first in self._open and first not in self._emitted and self._values[first] in self._settled
+
+    @property
+    def beyond_a_byte(self) -> bool:
+        """True if it settled as many as a byte with a sign can count."""
+        return self._settles >= MOST_OF_A_BYTE
 
     @property
     def goes_on(self) -> bool:
