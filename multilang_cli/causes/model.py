@@ -188,7 +188,7 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     of its name. `causes_follow`: the exceptions that led to one are written behind it. `thrown`: the call that
     throws, in a stack; `thread`: the line that another thread's frames begin with; frames before the last one are
     those of a handler that threw again. `idle`: that of a first thread which waits for others; `held_up`: that of one
-    whose place tells more, where the first is idle.
+    whose place tells more, where the first is idle: most where its group `first` matches.
     """
 
     language: str

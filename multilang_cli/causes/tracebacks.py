@@ -178,7 +178,8 @@ class _Form:
         """Places in the user's own source at which threads are held up while the first one only waits for others."""
         if not self._idle.search(text):
             return []
-        stacks = [text[each.start() :] for each in self._held_up.finditer(text)]
+        found = sorted(self._held_up.finditer(text), key=lambda each: not each["first"])
+        stacks = [text[each.start() :] for each in found]
         frames = [
             [self._read(stack, each) for each in self._frame.finditer(self.of_one_thread(stack))] for stack in stacks
         ]

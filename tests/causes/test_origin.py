@@ -207,6 +207,23 @@ main.work(0x1)
 """,
         52,
     ),
+    "a first goroutine of Go that is kept by those it sends to": (
+        "go",
+        """SIGQUIT: quit
+PC=0x485aa1 m=0 sigcode=0
+
+goroutine 1 gp=0x1 m=nil [chan send]:
+main.main()
+\t/srv/main.go:90 +0x154
+
+goroutine 6 gp=0x2 m=nil [sync.Mutex.Lock]:
+main.seen(0x1)
+\t/srv/main.go:31 +0x1a
+created by main.main in goroutine 1
+\t/srv/main.go:52 +0xa
+""",
+        31,
+    ),
     "a JVM, among other threads": (
         "java",
         """Full thread dump OpenJDK 64-Bit Server VM (17.0.17+10 mixed mode, sharing):

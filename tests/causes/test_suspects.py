@@ -367,6 +367,7 @@ SHOWN = {
         "while (my $line = <$b>) {\n}\nfor my $fh ($sel->can_read) {\n    my $line = <$fh>;\n",
         4,
     ),
+    "pages.js": ("javascript", "syncs-too-early", "const work = items.map(async (n) => load(n));\n", 0),
     "Clicks.java": ("java", "syncs-too-early", "timer.scheduleAtFixedRate(poller, 20, 20, MILLISECONDS);\n", 1),
     "keywords.php": (
         "php",
