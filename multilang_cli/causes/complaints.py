@@ -38,8 +38,8 @@ class Complaints:
 
     `reported`: the last error that it told Storm of, if it failed what it worked on, or answered no more; `gave_up`: it
     failed that for it. `failed_at`, `failed_for`: the first tuple that it failed, by its event, and what it had told of
-    it, `failed_last`: it settled no other behind that; `failed_err`: its stderr since it was fed last. `muttered`: what it wrote to stderr since it was fed last, and
-    settled anything.
+    it, `failed_last`: it settled no other behind that; `failed_err`: its stderr since it was fed last. `muttered`: what
+    it wrote to stderr since it was fed last, and settled anything.
     """
 
     def __init__(self, unanswered: Unanswered) -> None:

@@ -246,8 +246,16 @@ def test_who_forgets_what_stood_before_an_ack_is_told(settled: str, again: str, 
         ("E E", False),
         ("E F E A E", False),
         ("E F E S", False),
+        ("O E F E V E", False),
     ],
-    ids=["twice", "once for each fail", "by a clock of its own", "acked between", "on another stream"],
+    ids=[
+        "twice",
+        "once for each fail",
+        "by a clock of its own",
+        "acked between",
+        "on another stream",
+        "back to its last commit",
+    ],
 )
 def test_who_emits_twice_for_one_fail_is_told(talk: str, told: bool) -> None:
     words = {
@@ -255,6 +263,8 @@ def test_who_emits_twice_for_one_fail_is_told(talk: str, told: bool) -> None:
         "S": '< {"command":"emit","id":"m0","stream":"other","tuple":[0]}',
         "F": '> {"command":"fail","id":"m0"}',
         "A": '> {"command":"ack","id":"m0"}',
+        "O": EMITTED[1] + '\n> {"command":"ack","id":"m1"}',
+        "V": ACTIVATE,
     }
     assert any("twice for one fail" in note for note in run_of("\n".join(words[w] for w in talk.split()))) is told
 

@@ -354,8 +354,8 @@ class ReplayWatch:
     def _commanded(self, said: SpoutCommand, now: float) -> None:
         key = key_of(said.id)
         self._commands += 1
-        self._activations += said.command == "activate"
-        self._acked_before.update(self._acked if said.command == "activate" else ())
+        if said.command == "activate":
+            self._activated()
         self._brought = str(said.id) if said.command in {"ack", "fail"} and key in self._emitted else ""
         if said.command == "fail":
             # Calls before it brought nothing because all was under way: that is no silence behind a fail.
@@ -368,13 +368,7 @@ class ReplayWatch:
                 self._overtaken.update({key} if self._order[key] < self._newest_acked else ())
                 self._outlived.update({key} if self._emitted_in[key] < self._activations else ())
         elif said.command == "ack":
-            self._acks += 1
-            self._acked.add(key)
-            self._newest_acked = max(self._newest_acked, self._order.get(key, 0))
-            self._overtaken.discard(key)
-            # What is done may have its id given again: a source that is read in a circle numbers its rows.
-            for known in (self._emitted, self._failed, self._calls, self._again, self._first, self._told_in):
-                known.pop(key, None)
+            self._was_acked(key)
         elif said.command == "next":
             self._run.idle = self._run.idle or (self._vain > 0 and any(self._calls.values()))
             for each in self._calls:
@@ -390,6 +384,21 @@ class ReplayWatch:
             self._look_for_lost(now)
             if self._vain >= IN_VAIN and not self._emitted:
                 self._has_stopped(now)
+
+    def _was_acked(self, key: str) -> None:
+        self._acks += 1
+        self._acked.add(key)
+        self._newest_acked = max(self._newest_acked, self._order.get(key, 0))
+        self._overtaken.discard(key)
+        # What is done may have its id given again: a source that is read in a circle numbers its rows.
+        for known in (self._emitted, self._failed, self._calls, self._again, self._first, self._told_in):
+            known.pop(key, None)
+
+    def _activated(self) -> None:
+        """Take that its source may go back: what it emits then, it does not for a fail of before."""
+        self._activations += 1
+        self._acked_before |= self._acked
+        self._again.clear()
 
     def _had_time(self, key: str, now: float) -> bool:
         """True if it was called often enough to emit this one again, and long enough after it failed."""
