@@ -304,6 +304,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "mislays": lambda facts: facts.seen.mislaid.any,
     "for_an_equal": lambda facts: facts.seen.mislaid.for_an_equal,
     "beyond_a_byte": lambda facts: facts.seen.mislaid.beyond_a_byte,
+    "in_turn": lambda facts: facts.seen.mislaid.in_turn,
     "goes_on": lambda facts: facts.seen.mislaid.goes_on,
     "has_a_hole": lambda facts: facts.seen.mislaid.has_a_hole,
     "stops": lambda facts: facts.seen.mislaid.stops,

@@ -278,13 +278,15 @@ class Mislaid:
         self._anchored: set[str] = set()
         self._closed: Sequence[str] = ()
         self.for_an_equal = False
-        self._settles = 0
+        self._settles = self._in_turn = 0
+        self._newest: dict[int, str] = {}
 
     def sent(self, message: TupleMsg) -> None:
         """Take a tuple."""
         if len(self._values) < MOST_FOLLOWED:
             self._values[message.id] = hash(f"{message.comp} {message.stream} {message.values}")
             self._open[message.id] = None
+            self._newest[self._values[message.id]] = message.id
 
     def settled(self, id_: str) -> None:
         """Take an ack or fail."""
@@ -297,6 +299,7 @@ class Mislaid:
         if id_ in self._open:
             del self._open[id_]
             self._settles += 1
+            self._in_turn += self._newest[self._values[id_]] in self._open
             self._settled.add(self._values[id_])
 
     def anchored(self, ids: Sequence[str]) -> None:
@@ -352,6 +355,11 @@ class Mislaid:
     def beyond_a_byte(self) -> bool:
         """True if it settled as many as a byte with a sign can count."""
         return self._settles >= MOST_OF_A_BYTE
+
+    @property
+    def in_turn(self) -> bool:
+        """True if it settled some while an equal one that came later was open: it has a place for each."""
+        return self._in_turn >= WAITED_OFTEN
 
     @property
     def goes_on(self) -> bool:
