@@ -264,6 +264,11 @@ class _Inputs:
             if not _is_same(one, other) and (words := _words(one)) != (others := _words(other)):
                 self._difference = f"message {self._place} to the component was {words} and is {others}"
                 return
+        # A side that is over has nothing for which the other's would wait.
+        if not then:
+            after.clear()
+        if not now:
+            before.clear()
 
 
 def _told(events: Sequence[Event]) -> Iterator[Any]:
@@ -277,7 +282,7 @@ def _is_same(one: Any, other: Any) -> bool:
         return other.__class__ is SpoutCommand and bool(one.command == other.command)
     return (
         other.__class__ is TupleMsg
-        and (one.stream, one.comp) == (other.stream, other.comp)
+        and (one.stream, one.comp, one.is_heartbeat) == (other.stream, other.comp, other.is_heartbeat)
         and repr(one.values) == repr(other.values)
     )
 

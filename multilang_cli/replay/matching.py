@@ -7,16 +7,20 @@ they answer, then by likeness.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from multilang_cli.replay.said import ComparisonOptions, Said
 
-    _Waiting = dict[Hashable, deque[Said]]
+    _Waiting = dict[Hashable, Said | deque[Said]]
 
 ChangeKind = Literal["changed", "missing", "new", "order"]
+
+
+_NOBODY: Iterator[Any] = iter(())
 
 
 class MessageDifference(NamedTuple):
@@ -74,12 +78,14 @@ class Matcher:
     def _partner(said: Said, own: _Waiting, others: _Waiting) -> Said | None:
         """The oldest that says the same in answer to the same; if there is none yet, this one waits for it."""
         key = (said.key, said.turn)
-        if (found := others.get(key)) is None:
-            own.setdefault(key, deque()).append(said)
+        if (found := others.pop(key, None)) is None:
+            _wait(own, key, said)
             return None
+        if not isinstance(found, deque):
+            return found
         partner = found.popleft()
-        if not found:
-            del others[key]
+        if found:
+            others[key] = found
         return partner
 
     def _pair(self, then: Said, now: Said) -> None:
@@ -105,23 +111,34 @@ class Matcher:
         return Matching(self.compared, self.last, len(moved), differences)
 
 
+def _wait(waiting: _Waiting, key: Hashable, said: Said) -> None:
+    """Have a message wait; most are alone with what they say, and a deque of one takes ten times the room."""
+    if (before := waiting.setdefault(key, said)) is said:
+        return
+    if not isinstance(before, deque):
+        waiting[key] = before = deque((before,))
+    before.append(said)
+
+
 def _in_order(waiting: _Waiting) -> list[Said]:
-    return sorted((said for each in waiting.values() for said in each), key=lambda said: said.number)
+    several = (each if isinstance(each, deque) else (each,) for each in waiting.values())
+    return sorted(chain.from_iterable(several), key=lambda said: said.number)
 
 
 def _pair(
     then: Iterable[Said], now: Iterable[Said], key: Callable[[Said], Hashable | None]
 ) -> tuple[list[tuple[Said, Said]], list[Said], list[Said]]:
     """Messages with the same key, the oldest first, and those without a partner. A key of None has none."""
-    waiting: defaultdict[Hashable, deque[Said]] = defaultdict(deque)
+    alike: defaultdict[Hashable, list[Said]] = defaultdict(list)
     pairs: list[tuple[Said, Said]] = []
     then_left: list[Said] = []
     for said in now:
-        waiting[key(said)].append(said)
+        if (own := key(said)) is not None:
+            alike[own].append(said)
+    waiting = {own: iter(some) for own, some in alike.items()}
     for said in then:
-        found = waiting.get(wanted) if (wanted := key(said)) is not None else None
-        if found:
-            pairs.append((said, found.popleft()))
+        if (found := next(waiting.get(key(said), _NOBODY), None)) is not None:
+            pairs.append((said, found))
         else:
             then_left.append(said)
     paired = {id(partner) for _, partner in pairs}

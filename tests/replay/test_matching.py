@@ -65,6 +65,31 @@ def test_what_says_the_same_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert peak < _LITTLE
 
 
+@pytest.mark.parametrize("now_is_longer", [True, False])
+def test_what_a_longer_one_was_told_is_not_kept(now_is_longer: bool) -> None:
+    spans = [[Event(n, 0.0, "in", TupleMsg("src", ["a" * 100, n], 2, "default", "7"))] for n in range(5_000)]
+    tracemalloc.start()
+    try:
+        lazily = ([Event(event.seq, 0.0, "in", msgspec.structs.replace(event.body))] for (event,) in spans)
+        sides = Side(spans[:10], ()), Side(lazily, ())
+        then, now = sides if now_is_longer else reversed(sides)
+        compared = compare(then, now, ComparisonOptions(), spout=False, inputs=True)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    told = (10, 5000) if now_is_longer else (5000, 10)
+    assert compared.input == "the component was told {} messages, and now {}".format(*told)
+    assert peak < _LITTLE
+
+
+def test_a_tuple_on_the_stream_of_heartbeats_is_none() -> None:
+    asked, tuple_ = (TupleMsg("__system", [], task, "__heartbeat", "1") for task in (-1, 2))
+    compared = held([Event(0, 0.0, "in", asked)], [Event(0, 0.0, "in", tuple_)])
+    assert compared.input == (
+        "message 1 to the component was a heartbeat and is a tuple [] of __system, stream __heartbeat"
+    )
+
+
 def test_the_places_of_older_tuples_are_known_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("multilang_cli.replay.said.MOST_PLACES", 2)
     told = [Event(n, 0.0, "in", _fed(n)) for n in range(3)]
