@@ -291,7 +291,8 @@ class _File:
         if size < LINES_TOGETHER or self._cut is not None:
             return None
         conversation = self.here.get(conv)
-        if conversation is None or not self._order.is_next(conv, seq):
+        # The first event of a part tells, alone, whether it follows what its header knows of.
+        if conversation is None or not conversation.lines or not self._order.is_next(conv, seq):
             return None
         if [line.seq for line in lines if line.conv == conv] != list(range(seq, seq + size)):
             return None

@@ -131,6 +131,28 @@ def test_lines_of_two_conversations_that_count_on_are_told_apart(tmp_path: Path)
     assert [each.conv for each in entries(path) if isinstance(each, Damaged)] == ["u", "t"]
 
 
+@pytest.mark.parametrize(
+    ("last_seq", "first", "losses"), [(None, 0, 0), (None, 2, 0), (-1, 0, 0), (0, 2, 1), (1, 2, 0), (5, 2, 0)]
+)
+def test_what_is_missing_behind_a_header_amid_a_file_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_seq: int | None, first: int, losses: int
+) -> None:
+    """Lines that could be read together follow it at once."""
+    path, profile = tmp_path / "t.ndjson", example_profile("bolt")
+    lines = lines_of([(pick, "", False) for pick in RIGHT[5:9] * 4])
+    later = Header(conv="u", profile=profile, part=2, snapshot={"state": {"last_seq": last_seq, "said": True}})
+    others = [
+        line.replace(f'"conv": "t", "seq": {seq}', f'"conv": "u", "seq": {first + seq - 2}')
+        for seq, line in enumerate(lines[2:], 2)
+    ]
+    headers = [header_line(each).decode() for each in (Header(conv="t", profile=profile), later)]
+    path.write_text("".join([headers[0], *lines[:8], headers[1], *others]), encoding="utf-8")
+    together = told(path)
+    assert [each.conv for each in together if isinstance(each, Damaged)] == ["u"] * losses
+    monkeypatch.setattr(read, "LINES_TOGETHER", 1 << 30)
+    assert list(map(repr, together)) == list(map(repr, told(path)))
+
+
 def test_a_line_without_an_end_takes_no_more_than_the_longest_that_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
