@@ -245,7 +245,7 @@ def test_is_found_upwards(tmp_path: Path) -> None:
 def test_what_another_user_put_into_everybodys_folder_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, mode, counts in (("mine", 0o700, True), ("shared", 0o1777, False)):
+    for name, mode, counts in (("mine", 0o700, True), ("sticky", 0o1755, True), ("shared", 0o1777, False)):
         below = tmp_path / name / "below"
         below.mkdir(parents=True)
         below.parent.chmod(mode)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from multilang_cli.subject.source.lines import source_lines
 from multilang_cli.subject.source.sources import lines_of, origin_in, source_of, suspect_in, user_lines_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,14 @@ def test_a_program_without_a_mark_is_of_the_source_beside_it(tmp_path: Path, suf
     source.write_text("int main(void) { return 0; }\n")
     found = source_of(["./bolt"], tmp_path, "bolt")
     assert (found.language, found.programs) == (language, (str(source.resolve()),))
+
+
+def test_a_binary_has_no_lines_and_a_source_all_of_its_own(tmp_path: Path) -> None:
+    lines = [f"line {number}" for number in range(1000)]
+    (tmp_path / "bolt.py").write_text("\n".join(lines))
+    (tmp_path / "bolt").write_bytes(b"\x7fELF\n\x02\0" + "\n".join(lines).encode())
+    assert source_lines(tmp_path / "bolt.py") == lines
+    assert source_lines(tmp_path / "bolt") == []
 
 
 def test_classes_of_one_package_know_each_other(tmp_path: Path) -> None:
