@@ -362,9 +362,28 @@ def test_what_failed_while_inactive_and_comes_behind_an_activate_says_nothing_of
     assert any("does `activate` empty" in note for note in run_of("\n".join([*inactive, *later])))
 
 
+@pytest.mark.parametrize(
+    ("told_off", "came", "told"),
+    [
+        (True, [], True),
+        (True, ['< {"command":"emit","id":"m7","tuple":[7]}'], True),
+        (False, [], False),
+        (True, [EMITTED[3]], False),
+        (True, ['< {"command":"emit","id":"m3","tuple":[3,"again"]}'], False),
+        (True, ['< {"command":"emit","id":"x3","tuple":[3]}'], False),
+    ],
+    ids=["none came", "new ones came", "never inactive", "one came", "one of other values", "one by another id"],
+)
+def test_who_forgets_what_failed_while_it_was_inactive_is_told(told_off: bool, came: list[str], told: bool) -> None:
+    off, on = TURNED if told_off else ("", "")
+    usual = [*EMITTED, *fails(0, 1), *NEXT, *EMITTED[:2]]
+    talk = [ACTIVATE, *usual, off, *fails(2, 3, 4), on, *NEXT, *came, "@ 1", *NEXT * CALLS_BEHIND]
+    assert any("while it was deactivated" in note for note in run_of("\n".join(filter(None, talk)))) is told
+
+
 JOBS = """
 import json, os, sys
-jobs, pending, failed = iter(range(100)), {}, []
+jobs, pending, failed, active = iter(range(100)), {}, [], True
 def message(): return json.loads("".join(iter(sys.stdin.readline, "end\\n")))
 def say(**said): print(json.dumps(said), "end", sep="\\n", flush=True)
 pid_dir = message()["pidDir"]
@@ -373,8 +392,13 @@ open(f"{pid_dir}/{os.getpid()}", "w").close()
 while True:
     told = message()
     command, job = told["command"], told.get("id")
+    if command in ("activate", "deactivate"):
+        active = command == "activate"
     if command == "activate" and "keeps" not in sys.argv:
         pending = {}
+    if not active and "sleeps" in sys.argv:
+        say(command="sync")
+        continue
     if command == "next":
         job = failed.pop(0) if failed else next(jobs)
         pending[job] = f"job {job}"
@@ -385,16 +409,23 @@ while True:
         failed.append(job)
     say(command="sync")
 """
-"""A spout of jobs that emits again what fails; it forgets at activate what is pending, unless it ``keeps`` that."""
+"""A spout of jobs that emits again what fails; it forgets at activate what is pending, unless it ``keeps`` that.
+
+One that ``sleeps`` hears nothing of acks and fails while it is inactive.
+"""
 
 
 @pytest.mark.component
-@pytest.mark.parametrize(("arguments", "told"), [([], True), (["keeps"], False)])
-def test_the_case_of_an_inactive_spout_shows_what_it_forgets(tmp_path: Path, arguments: list[str], told: bool) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [([], "forgets-at-activate"), (["keeps"], ""), (["keeps", "sleeps"], "forgets-while-inactive")],
+)
+def test_the_case_of_an_inactive_spout_shows_what_it_forgets(tmp_path: Path, arguments: list[str], told: str) -> None:
     command = [sys.executable, "-c", JOBS, *arguments]
     result = run(command, "spout", tmp_path, include=("spout.id.again", "spout.reactivate"), exhaustive=False)
     assert [subject.verdict for subject in result.subjects] == ["pass", "pass"]
-    assert any("does `activate` empty" in note for note in result.notes) is told
+    notes = {"forgets-at-activate": "does `activate` empty", "forgets-while-inactive": "while it was deactivated"}
+    assert [id_ for id_, words in notes.items() if any(words in note for note in result.notes)] == [told] * bool(told)
 
 
 @pytest.mark.parametrize(("back", "told"), [(False, True), (True, False)])

@@ -103,6 +103,11 @@ AT_ACTIVATE = Observation(
     "and that it had emitted before: they are lost, unless its source brings them anew (does `activate` empty what is "
     "pending?)",
 )
+WHILE_INACTIVE = Observation(
+    "forgets-while-inactive",
+    "it emits again what failed, but none of the {lost} tuples that failed while it was deactivated: they are lost "
+    "(Storm fails and acks what is pending then as well: does it leave these commands aside until `activate`?)",
+)
 ANEW = Observation(
     "begins-anew-at-activate",
     "once it is activated again it emits {id} anew although its first tuple of that id is pending, which an ack or "
@@ -150,7 +155,8 @@ class Replays:
     `anew`: one that was pending when it was emitted again behind an activate; `goes_on`: it emitted something behind
     an activate before which some were acked, `reopens`: one of those. `another`: that of one that came again
     though it did not fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an
-    activate, failed behind it and did not come again; None once one of them did, or one that had not failed. `some`:
+    activate, failed behind it and did not come again; None once one of them did, or one that had not failed.
+    `inactive`: the same of those that failed between deactivate and activate. `some`:
     how many of those that failed did not come again, in how many calls and seconds, in a conversation in which one did.
     `firsts`: processes whose first tuple of all failed and had not come again when another did; None once one of them
     came. `ends`: how many it had emitted wherever it stopped though all were settled.
@@ -171,6 +177,7 @@ class Replays:
         self.some: tuple[int, int, float] | None = None
         self.overtaken: int | None = 0
         self.outlived: int | None = 0
+        self.inactive: int | None = 0
         self.firsts: int | None = 0
 
     def without_contradiction(self, subject: SubjectResult) -> SubjectResult:
@@ -221,6 +228,8 @@ class Replays:
             yield OVERTAKEN.told(lost=self.overtaken)
         elif self.replayed and (self.outlived or 0) >= FAILED_FOR_GOOD:
             yield AT_ACTIVATE.told(lost=self.outlived)
+        elif self.replayed and (self.inactive or 0) >= FAILED_FOR_GOOD:
+            yield WHILE_INACTIVE.told(lost=self.inactive)
         elif (self.firsts or 0) >= FAILED_FOR_GOOD:
             yield THE_FIRST.told(lost=self.firsts)
         elif self.some is not None:
@@ -248,6 +257,8 @@ class ReplayWatch:
         self._acked_before: set[str] = set()
         self._told_since: dict[tuple[str, bytes], int] = {}
         self._outlived: set[str] = set()
+        self._is_inactive = False
+        self._inactive: set[str] = set()
         self._again: dict[str, tuple[str, bytes]] = {}
         self._first: dict[str, tuple[str, bytes]] = {}
         self._commands = 0
@@ -308,6 +319,8 @@ class ReplayWatch:
             run.overtaken = None
         if self._outlives(key, told, id_):
             run.outlived = None
+        if key in self._inactive or told[1] in (self._failed.get(each) for each in self._inactive):
+            run.inactive = None
         # One message on several streams, or in several tuples of one call, is one to the spout.
         anew = self._first.get(key) == told and self._told_in[key] != self._commands
         if anew and waiting and key not in self._failed and not run.another:
@@ -354,36 +367,49 @@ class ReplayWatch:
     def _commanded(self, said: SpoutCommand, now: float) -> None:
         key = key_of(said.id)
         self._commands += 1
+        if said.command in {"activate", "deactivate"}:
+            self._is_inactive = said.command == "deactivate"
         if said.command == "activate":
             self._activated()
         self._brought = str(said.id) if said.command in {"ack", "fail"} and key in self._emitted else ""
         if said.command == "fail":
-            # Calls before it brought nothing because all was under way: that is no silence behind a fail.
-            self._fails, self._vain, self._last = self._fails + 1, 0, now
-            self._again.pop(key, None)
-            self._failed_at[key] = now
-            if key in self._emitted:
-                self._failed[key], self._calls[key] = self._emitted.pop(key), 0
-                self._kept_of_failed |= self._kept.get(key, frozenset())
-                self._overtaken.update({key} if self._order[key] < self._newest_acked else ())
-                self._outlived.update({key} if self._emitted_in[key] < self._activations else ())
+            self._has_failed(key, now)
         elif said.command == "ack":
             self._was_acked(key)
         elif said.command == "next":
-            self._run.idle = self._run.idle or (self._vain > 0 and any(self._calls.values()))
-            for each in self._calls:
-                self._calls[each] += 1
-            self._run.lost += sum(calls == CALLS for calls in self._calls.values())
-            late = {key for key in (self._overtaken | self._outlived) - self._given_up if self._had_time(key, now)}
-            self._given_up |= late
-            if self._run.overtaken is not None:
-                self._run.overtaken += len((late & self._overtaken) - self._emitted.keys())
-            if self._run.outlived is not None:
-                self._run.outlived += len(late & self._outlived)
-            self._vain += 1
-            self._look_for_lost(now)
-            if self._vain >= IN_VAIN and not self._emitted:
-                self._has_stopped(now)
+            self._was_called(now)
+
+    def _has_failed(self, key: str, now: float) -> None:
+        # Calls before it brought nothing because all was under way: that is no silence behind a fail.
+        self._fails, self._vain, self._last = self._fails + 1, 0, now
+        self._again.pop(key, None)
+        self._failed_at[key] = now
+        if key in self._emitted:
+            self._failed[key], self._calls[key] = self._emitted.pop(key), 0
+            self._kept_of_failed |= self._kept.get(key, frozenset())
+            self._overtaken.update({key} if self._order[key] < self._newest_acked else ())
+            self._outlived.update({key} if self._emitted_in[key] < self._activations else ())
+            self._inactive.update({key} if self._is_inactive else ())
+
+    def _was_called(self, now: float) -> None:
+        run = self._run
+        run.idle = run.idle or (self._vain > 0 and any(self._calls.values()))
+        for each in self._calls:
+            self._calls[each] += 1
+        run.lost += sum(calls == CALLS for calls in self._calls.values())
+        watched = self._overtaken | self._outlived | self._inactive
+        late = {key for key in watched - self._given_up if self._had_time(key, now)}
+        self._given_up |= late
+        if run.overtaken is not None:
+            run.overtaken += len((late & self._overtaken) - self._emitted.keys())
+        if run.outlived is not None:
+            run.outlived += len(late & self._outlived)
+        if run.inactive is not None:
+            run.inactive += len(late & self._inactive)
+        self._vain += 1
+        self._look_for_lost(now)
+        if self._vain >= IN_VAIN and not self._emitted:
+            self._has_stopped(now)
 
     def _was_acked(self, key: str) -> None:
         self._acks += 1
