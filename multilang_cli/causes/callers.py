@@ -134,7 +134,7 @@ def handler_named(command: str, sources: Mapping[str, Sequence[str]]) -> Place |
 def _calling(name: str, lines: Sequence[str], language: str) -> Iterator[tuple[int, str]]:
     call = rf"(?<![\w\"'`]){name}\s*\("
     if language in _BARE:
-        begins = r"(?:^|[;&|({]|\b(?:then|else|return|do|and|or)\b)\s*"
+        begins = r"(?:^|[;&|(]|\{(?=\s)|\b(?:then|else|return|do|and|or)\b|->|\bself\.)\s*"
         call += rf"|{begins}{name}(?:[ \t]+[\w\"'$@:{{\[]|\s*(?:;|&&|\|\||\}}|$))"
     pattern = re.compile(call)
     for number, line in enumerate(lines):

@@ -96,7 +96,23 @@ while receive; do
 done
 rsync -a sync/ there
 """
+PERL = """sub sync { $_[0]->put({ command => 'sync' }) }
+sub next_tuple {
+    my $self = shift;
+    return $self->sync unless $self->{rows};
+    $self->{sync} = 1;
+}
+"""
+SELF = """def sync
+  put(command: 'sync')
+end
+def next_tuple
+  self.sync
+end
+"""
 CALLED = {
+    "a method of Perl": (PERL, 1, "sync", "perl", "", [4]),
+    "a method of its own in Ruby": (SELF, 2, "sync", "ruby", "", [5]),
     "two, without the one that acks ticks": (JAVASCRIPT, 3, "ack", "javascript", "", [10, 15]),
     "the one that names the stream": (GO, 2, "emit", "go", "errors", [10]),
     "more than are told": (GO, 2, "emit", "go", "", []),

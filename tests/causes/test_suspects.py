@@ -355,6 +355,8 @@ SHOWN = {
     "visits.rb": ("ruby", "list-emptied-too-soon", "@batch.reset\ndone.each { |id| ack(id) }\n", 1),
     "metrics.rs": ("rust", "thread-died", 'out.settle("fail", &t.id);\nreturn;\n', 1),
     "nouns.rb": ("ruby", "tuple-overwritten", "while (message = read)\n  pool.post { ack(message['id']) }\nend\n", 1),
+    "storm.js": ("javascript", "tuple-overwritten", "this.tuple = null;\nthis.tuple = msg;\nack(this.tuple.id);\n", 2),
+    "prices.py": ("python", "zipped-short", "for tup, price in zip(batch, prices):\n    ack(tup)\n", 1),
     "words.tcl": ("tcl", "text-as-list", "set n 0\nforeach word [lindex [dict get $m tuple] 0] { incr n }\n", 2),
     "counted.rb": ("ruby", "ids-not-unique", "def new_id\n  @number += 1\nend\nemit(id: new_id)\n", 4),
     "fmt.c": ("c", "text-as-format", 'printf("%d", n);\nprintf(m);\nprintf("\\nend\\n");\n', 2),
