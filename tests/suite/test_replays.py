@@ -86,10 +86,36 @@ def test_a_spout_that_begins_anew_when_it_is_activated_again_is_told(talk: list[
     assert [each.id for each in seen.observations(SPOUT)] == ["begins-anew-at-activate"] * told
 
 
+@pytest.mark.parametrize(
+    ("talk", "told"),
+    [
+        ([CALL, ONE, CALL, ONE, CALL, ONE, CALL, ONE], True),
+        ([CALL, ONE, CALL, ONE, CALL, ONE], False),
+        ([CALL, ONE, ONE, ONE, ONE], False),
+        ([CALL, ONE, CALL, ONE, ACKED, CALL, ONE, CALL, ONE, ACKED, CALL, ONE, CALL, ONE], False),
+        ([CALL, ONE, *[CALL, '< {"command":"emit","id":"m1","tuple":["b"]}'] * 4], False),
+    ],
+    ids=["at each call", "now and then", "in one call", "acked between", "other values"],
+)
+def test_a_spout_that_emits_what_is_pending_at_each_call_is_told(talk: list[str], told: bool) -> None:
+    seen = Replays()
+    ReplayWatch(seen).take(notation.parse("\n".join([ACTIVATE, *talk])))
+    assert [each.id for each in seen.observations(SPOUT)] == ["repeats-what-is-pending"] * told
+
+
 def test_a_spout_that_emits_none_again_is_told() -> None:
     (note,) = after()
     assert "its ids are numbers" not in note
     assert f"none of the {FAILED_FOR_GOOD} tuples again that failed" in note
+
+
+@pytest.mark.parametrize(("id_", "told"), [("{}", True), ("m{}", False)])
+def test_ids_of_digits_may_be_kept_as_numbers(id_: str, told: bool) -> None:
+    ids = [id_.format(number) for number in range(FAILED_FOR_GOOD)]
+    talk = [f'< {{"command":"emit","id":"{id_}","tuple":["{id_}"]}}' for id_ in ids]
+    talk += [f'> {{"command":"fail","id":"{id_}"}}' for id_ in ids]
+    (note,) = run_of("\n".join([*talk, *['> {"command":"next"}'] * CALLS]))
+    assert ("texts of digits" in note) is told
 
 
 @pytest.mark.parametrize("idle", [False, True])

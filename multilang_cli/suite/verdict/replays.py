@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -33,6 +34,8 @@ IN_VAIN, MUCH_LONGER = 20, 4
 LEAST_LIMIT = 5
 """Tuples from which on a number in the source is taken for how many may be under way."""
 _LIMIT = r"(?i)(?:pend|flight|outstanding|unacked|uncommitted|unconfirmed|window|credit)\w*\b[^\n\d]{{1,40}}{most}\b"
+OFTEN = 3
+"""Emits of a tuple that is pending, with the same values, from which on it is no clock that has it come again."""
 MOST_WORDS = 120
 """Characters of a log that a note shows."""
 NO_IDS = "never-an-id"
@@ -48,6 +51,11 @@ NUMBERED = Observation(
     "it emitted none of the {lost} tuples again that failed{but}: Storm replays nothing itself, so they are "
     "lost{unless} (its ids are numbers: does its parser give them back as it keeps them, not 1 as 1.0, nor rounded "
     "beyond 2^53?)",
+)
+DIGITS = Observation(
+    "failed-never-again",
+    "it emitted none of the {lost} tuples again that failed{but}: Storm replays nothing itself, so they are "
+    "lost{unless} (its ids are texts of digits: is what is pending kept by numbers? Storm brings the text back)",
 )
 NO_MORE = {"but": "", "unless": ""}
 BUSY = {"but": ", and new ones all the while", "unless": ", unless they wait behind those"}
@@ -108,6 +116,11 @@ WHILE_INACTIVE = Observation(
     "it emits again what failed, but none of the {lost} tuples that failed while it was deactivated: they are lost "
     "(Storm fails and acks what is pending then as well: does it leave these commands aside until `activate`?)",
 )
+REPEATS = Observation(
+    "repeats-what-is-pending",
+    "it emits {id} again although that is pending and did not fail, as its place in its source does not go on (is the "
+    "place set where it is read, and not in a copy, as in a shell's loop behind a pipe?)",
+)
 ANEW = Observation(
     "begins-anew-at-activate",
     "once it is activated again it emits {id} anew although its first tuple of that id is pending, which an ack or "
@@ -145,35 +158,36 @@ class Replays:
 
     `idle`: a call of next behind a fail brought nothing. `replayed`: one came again by its id; `alike`: values that
     came again under another; `recurring`: those that come again although they did not fail. `uses_ids`: a tuple with an
-    id was emitted in some case; `numbered`: the last id was a number. `acked`: tuples of the conversation with most of
-    them in which none failed, and `pause`: its longest pause between two of them; `stopped`: how many had failed, and
-    how many it had emitted in how long a silence, in one where all did until it stopped. `near`: what all values but
-    one of a tuple that came again were, such as one with the number of its attempt, and `ordinary`: the same of tuples
-    that did not fail. `disowned`: what it logged of an id of its own. `mixed`: the id and the values of one that came
-    again with others. `overtaken`: tuples that failed when a newer one was acked, and did not come again; None once one
-    of them did. `twice`: the id of one that came again twice for one fail;
-    `anew`: one that was pending when it was emitted again behind an activate; `goes_on`: it emitted something behind
-    an activate before which some were acked, `reopens`: one of those. `another`: that of one that came again
-    though it did not fail; `without_id`: values that came again so. `outlived`: tuples that were emitted before an
-    activate, failed behind it and did not come again; None once one of them did, or one that had not failed.
-    `inactive`: the same of those that failed between deactivate and activate. `some`:
-    how many of those that failed did not come again, in how many calls and seconds, in a conversation in which one did.
-    `firsts`: processes whose first tuple of all failed and had not come again when another did; None once one of them
-    came. `ends`: how many it had emitted wherever it stopped though all were settled.
+    id was emitted in some case; `numbered`, `of_digits`: the last id was a number, or a text of digits. `acked`: tuples
+    of the conversation with most of them in which none failed, and `pause`: its longest pause between two of them;
+    `stopped`: how many had failed, and how many it had emitted in how long a silence, in one where all did until it
+    stopped. `near`: what all values but one of a tuple that came again were, such as one with the number of its
+    attempt, and `ordinary`: the same of tuples that did not fail. `disowned`: what it logged of an id of its own.
+    `mixed`: the id and the values of one that came again with others. `overtaken`: tuples that failed when a newer one
+    was acked, and did not come again; None once one of them did. `twice`: the id of one that came again twice for one
+    fail; `repeated`: one that was emitted so often again while it was pending, between two activates; `anew`: one that
+    was pending when it was emitted again behind an activate; `goes_on`: it emitted something behind an activate before
+    which some were acked, `reopens`: one of those. `another`: that of one that came again though it did not fail;
+    `without_id`: values that came again so. `outlived`: tuples that were emitted before an activate, failed behind it
+    and did not come again; None once one of them did, or one that had not failed. `inactive`: the same of those that
+    failed between deactivate and activate. `some`: how many of those that failed did not come again, in how many calls
+    and seconds, in a conversation in which one did. `firsts`: processes whose first tuple of all failed and had not
+    come again when another did; None once one of them came. `ends`: how many it had emitted wherever it stopped though
+    all were settled.
     """
 
     def __init__(self) -> None:
         self.ends: set[int] = set()
         self.lost = self.acked = 0
         self.pause = 0.0
-        self.replayed = self.uses_ids = self.numbered = self.idle = self.goes_on = self.reopens = False
+        self.replayed = self.uses_ids = self.numbered = self.of_digits = self.idle = self.goes_on = self.reopens = False
         self.mixed = ""
         self.alike: set[bytes] = set()
         self.recurring: set[bytes] = set()
         self.near: set[bytes] = set()
         self.ordinary: set[bytes] = set()
         self.stopped: tuple[int, int, float] | None = None
-        self.disowned = self.twice = self.another = self.without_id = self.anew = ""
+        self.disowned = self.twice = self.another = self.without_id = self.anew = self.repeated = ""
         self.some: tuple[int, int, float] | None = None
         self.overtaken: int | None = 0
         self.outlived: int | None = 0
@@ -194,11 +208,7 @@ class Replays:
             yield DISOWNS.told(words=head(self.disowned, MOST_WORDS))
         if self.mixed:
             yield MIXED.told(how=self.mixed)
-        # What goes back to its last commit brings nothing again that was acked.
-        if self.anew and (self.reopens or not self.goes_on):
-            yield ANEW.told(id=self.anew)
-        elif self.twice:
-            yield TWICE.told(id=self.twice)
+        yield from self._emitted_again()
         if self.without_id:
             yield WITHOUT_ID.told(values=self.without_id)
         yield from self._some_lost()
@@ -206,12 +216,7 @@ class Replays:
             failed, emitted, silent = self.stopped
             if emitted < self.acked and silent > MUCH_LONGER * self.pause:
                 yield STOPPED.told(failed=failed)
-        none_again = self.lost >= FAILED_FOR_GOOD and not (
-            self.replayed or self.alike - self.recurring or self.near - self.ordinary
-        )
-        if none_again and not self.without_id:
-            words = NO_MORE if self.idle else BUSY
-            yield (ANYWAY if self.alike else NUMBERED if self.numbered else NEVER).told(lost=self.lost, **words)
+        yield from self._none_again()
 
     def _full(self, line_like: LineLike) -> Iterator[Observation]:
         """A note on one that stops at the number that it allows to be under way, whatever was acked."""
@@ -219,6 +224,24 @@ class Replays:
             place = line_like(_LIMIT.format(most=most))
             if place is not None:
                 yield FULL.told(most=most, line=place.line, file=place.file)
+
+    def _emitted_again(self) -> Iterator[Observation]:
+        """A note on what comes again although it need not: the one that tells most."""
+        # What goes back to its last commit brings nothing again that was acked.
+        if self.repeated:
+            yield REPEATS.told(id=self.repeated)
+        elif self.anew and (self.reopens or not self.goes_on):
+            yield ANEW.told(id=self.anew)
+        elif self.twice:
+            yield TWICE.told(id=self.twice)
+
+    def _none_again(self) -> Iterator[Observation]:
+        """A note on one that never emits again what failed, as far as its ids and values show."""
+        came = self.replayed or self.alike - self.recurring or self.near - self.ordinary
+        if self.lost < FAILED_FOR_GOOD or came or self.without_id:
+            return
+        by_id = NUMBERED if self.numbered else DIGITS if self.of_digits else NEVER
+        yield (ANYWAY if self.alike else by_id).told(lost=self.lost, **(NO_MORE if self.idle else BUSY))
 
     def _some_lost(self) -> Iterator[Observation]:
         """A note on what is lost by a spout that emits again some of what failed: the one that tells most."""
@@ -257,6 +280,7 @@ class ReplayWatch:
         self._acked_before: set[str] = set()
         self._told_since: dict[tuple[str, bytes], int] = {}
         self._outlived: set[str] = set()
+        self._repeats: Counter[str] = Counter()
         self._is_inactive = False
         self._inactive: set[str] = set()
         self._again: dict[str, tuple[str, bytes]] = {}
@@ -301,6 +325,7 @@ class ReplayWatch:
         if emit.id is not None:
             run.uses_ids = True
             run.numbered = isinstance(emit.id, int)
+            run.of_digits = isinstance(emit.id, str) and emit.id.isdecimal()
             self._emitted[key] = values
             if self._acks and not self._fails:
                 run.acked = max(run.acked, self._emits + 1)
@@ -360,6 +385,10 @@ class ReplayWatch:
         self._run.goes_on = self._run.goes_on or bool(self._acked_before)
         if key in self._emitted and self._emitted_in[key] < now and not self._run.anew:
             self._run.anew = shown(id_)
+        elif key in self._emitted and told == self._first.get(key) and self._told_in[key] != self._commands:
+            self._repeats[key] += 1
+            if self._repeats[key] >= OFTEN and not self._fails:
+                self._run.repeated = self._run.repeated or shown(id_)
         elder = min(self._emitted_in.get(key, now), self._told_since.setdefault(told, now)) < now
         self._emitted_in[key] = now
         return key in self._outlived or (elder and (key not in self._failed or key in self._emitted))
@@ -417,7 +446,7 @@ class ReplayWatch:
         self._newest_acked = max(self._newest_acked, self._order.get(key, 0))
         self._overtaken.discard(key)
         # What is done may have its id given again: a source that is read in a circle numbers its rows.
-        for known in (self._emitted, self._failed, self._calls, self._again, self._first, self._told_in):
+        for known in (self._emitted, self._failed, self._calls, self._again, self._first, self._told_in, self._repeats):
             known.pop(key, None)
 
     def _activated(self) -> None:
