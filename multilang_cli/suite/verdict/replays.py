@@ -34,7 +34,7 @@ IN_VAIN, MUCH_LONGER = 20, 4
 LEAST_LIMIT = 5
 """Tuples from which on a number in the source is taken for how many may be under way."""
 _LIMIT = r"(?i)(?:pend|flight|outstanding|unacked|uncommitted|unconfirmed|window|credit)\w*\b[^\n\d]{{1,40}}{most}\b"
-OFTEN = 3
+TOO_OFTEN = 3
 """Emits of a tuple that is pending, with the same values, from which on it is no clock that has it come again."""
 MOST_WORDS = 120
 """Characters of a log that a note shows."""
@@ -387,7 +387,7 @@ class ReplayWatch:
             self._run.anew = shown(id_)
         elif key in self._emitted and told == self._first.get(key) and self._told_in[key] != self._commands:
             self._repeats[key] += 1
-            if self._repeats[key] >= OFTEN and not self._fails:
+            if self._repeats[key] >= TOO_OFTEN and not self._fails:
                 self._run.repeated = self._run.repeated or shown(id_)
         elder = min(self._emitted_in.get(key, now), self._told_since.setdefault(told, now)) < now
         self._emitted_in[key] = now
