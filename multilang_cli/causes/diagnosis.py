@@ -314,6 +314,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "overwritten": lambda facts: facts.seen.mislaid.overwritten,
     "misses_its_id": lambda facts: facts.thrown is not None and facts.seen.ids.is_missed_by(facts.thrown.text),
     "of_own_id": lambda facts: bool(facts.seen.ids.asked),
+    "came_again": lambda facts: facts.seen.ids.came_again,
     "shares_an_id": lambda facts: facts.seen.ids.shared,
     "complained_last": lambda facts: tells_of_trouble(facts.seen.complaints.words),
     "held_behind_unasked": lambda facts: facts.seen.emitting.held_behind_unasked,

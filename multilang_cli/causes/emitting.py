@@ -98,14 +98,17 @@ class EmittedIds:
     """The ids that a spout emitted and how often each was emitted and brought back.
 
     `asked`: the id that Storm brought back last. `shared`: it was given to several tuples, of which one was brought
-    back before. `pending`: how many tuples were pending as it was brought back.
+    back before. `pending`: how many tuples were pending as it was brought back. `came_again`: it had failed before, and
+    been emitted again.
     """
 
     def __init__(self) -> None:
         self.asked = ""
         self.shared = False
         self.pending = 0
+        self.came_again = False
         self._open: dict[str, int] = {}
+        self._failed: set[str] = set()
         self._parted: set[str] = set()
 
     def emitted(self, given: object) -> None:
@@ -114,10 +117,11 @@ class EmittedIds:
         if id_ in self._open or len(self._open) < MOST_FOLLOWED:
             self._open[id_] = self._open.get(id_, 0) + 1
 
-    def brought_back(self, given: object) -> None:
+    def brought_back(self, given: object, *, fails: bool) -> None:
         """Take an ack or fail of an id."""
         id_ = str(given)
         known = self._open.get(id_, 0)
+        self.came_again = known == 1 and id_ in self._failed
         self.asked, self.shared = id_ if known else "", id_ in self._parted
         self.pending = sum(self._open.values())
         if known > 1:
@@ -126,6 +130,10 @@ class EmittedIds:
         else:
             self._open.pop(id_, None)
             self._parted.discard(id_)
+            if fails and known and len(self._failed) < MOST_FOLLOWED:
+                self._failed.add(id_)
+            else:
+                self._failed.discard(id_)
 
     def is_missed_by(self, exception: str) -> bool:
         """True if an exception names the id that was brought back last, which it emitted itself."""

@@ -253,7 +253,7 @@ class Seen:
         self._sent(event, COMMANDS.get(message.command, "next"), "")
         self.nexts.asked()
         if message.command in {"ack", "fail"}:
-            self.ids.brought_back(message.id)
+            self.ids.brought_back(message.id, fails=message.command == "fail")
 
     def _sent(self, event: Event, asked: Asked, id_: str) -> None:
         if not self._dismissed:
