@@ -277,7 +277,11 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "threw": lambda facts: facts.death is not None,
     "printed": lambda facts: facts.printed is not None,
     "behind_ids": lambda facts: facts.seen.behind_ids,
-    "swallowed": lambda facts: facts.seen.naive.lost and not facts.seen.mislaid.leaves_the_first,
+    "swallowed": lambda facts: (
+        facts.seen.naive.lost
+        and not facts.seen.mislaid.leaves_the_first
+        and not facts.seen.unanswered.settles_ticks_alone
+    ),
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(
         (*facts.seen.mislaid.left_open, *(id_ for _, id_ in facts.seen.unanswered.pending.values()))
     ),
@@ -287,6 +291,7 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "dropped": lambda facts: facts.seen.drops_before_ids and (facts.seen.dropping.went_on or facts.seen.dropping.waits),
     "complained": lambda facts: bool(facts.seen.complaints.of_a_tuple),
     "muttered": lambda facts: tells_of_trouble(last_line(facts.seen.complaints.muttered)),
+    "settles_ticks_alone": lambda facts: facts.seen.unanswered.settles_ticks_alone,
     "only_ticks": lambda facts: facts.seen.unanswered.only_ticks,
     "syncs_ticks": lambda facts: facts.seen.unanswered.syncs_ticks,
     "escaped": lambda facts: facts.seen.texts.escaped,

@@ -109,7 +109,7 @@ class Seen:
         """
         left_open = self.unanswered.open_ones
         of_others = self.dropping.waits or not self.naive.swallowed.issuperset(left_open)
-        return of_others and self.dropping.took(left_open)
+        return of_others and not self.unanswered.settles_ticks_alone and self.dropping.took(left_open)
 
     @property
     def silent_when_idle(self) -> bool:

@@ -163,6 +163,11 @@ class Unanswered:
         return bool(self._ticks) and not self._open
 
     @property
+    def settles_ticks_alone(self) -> bool:
+        """True if it settled ticks, and no other tuple: what comes between emits and their ids has no part in that."""
+        return "tick" in self._answers and "tuple" not in self._answers
+
+    @property
     def syncs_ticks(self) -> bool:
         """True if ticks alone are open, several, and for each of them, and nothing else, a sync came unasked."""
         return self.only_ticks and 1 < len(self._ticks) == self._unasked and not self._ids_came
