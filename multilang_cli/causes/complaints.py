@@ -38,8 +38,9 @@ class Complaints:
 
     `reported`: the last error that it told Storm of, if it failed what it worked on, or answered no more; `gave_up`: it
     failed that for it. `failed_at`, `failed_for`: the first tuple that it failed, by its event, and what it had told of
-    it, `failed_last`: it settled no other behind that; `failed_err`: its stderr since it was fed last. `muttered`: what
-    it wrote to stderr since it was fed last, and settled anything.
+    it, `failed_last`: it settled no other behind that; `failed_err`: its stderr since it was fed last. `again_at`,
+    `again_for`: the first fail of a tuple that it had failed already, and the error that it told between the two.
+    `muttered`: what it wrote to stderr since it was fed last, and settled anything.
     """
 
     def __init__(self, unanswered: Unanswered) -> None:
@@ -48,6 +49,9 @@ class Complaints:
         self.gave_up = self.failed_last = self._complained = self._talked = False
         self.failed_at: int | None = None
         self.failed_for = self.failed_err = self._err = ""
+        self.again_at: int | None = None
+        self.again_for = self._since = ""
+        self._failed: set[str] = set()
         self._last = ""
         self._passed: dict[str, str] = {}
 
@@ -89,17 +93,23 @@ class Complaints:
             self._last = ends(message.msg or "", MOST_REPORTED)
         self._talked = self._talked or not isinstance(message, Pid)
         if isinstance(message, Error):
-            self.reported, self.gave_up = ends(message.msg or "", MOST_REPORTED), False
+            self._since = self.reported = ends(message.msg or "", MOST_REPORTED)
+            self.gave_up = False
         elif isinstance(message, Fail):
             self.gave_up = bool(self.reported)
         elif isinstance(message, Emit | Ack) or (isinstance(message, Sync) and self.gave_up):
             self.reported, self.gave_up = "", False
 
-    def failed(self, seq: int, trouble: str) -> None:
-        """Take a fail, and what it had told before that."""
+    def failed(self, seq: int, id_: str, trouble: str) -> None:
+        """Take a fail of a tuple, and what it had told before that."""
         self.failed_last = self.failed_at is None
         if self.failed_last:
             self.failed_at, self.failed_for, self.failed_err = seq, trouble, self._err
+        if id_ in self._failed and self.again_at is None:
+            self.again_at, self.again_for = seq, self._since
+        if len(self._failed) < MOST_FOLLOWED:
+            self._failed.add(id_)
+        self._since = ""
 
     def _passed_over(self, settled: str) -> None:
         """Keep what it logged last for the tuple that is passed over as a later one is settled."""

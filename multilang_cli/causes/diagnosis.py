@@ -13,7 +13,7 @@ import msgspec
 from multilang_cli.causes.callers import caller_of
 from multilang_cli.causes.complaints import tells_of_trouble
 from multilang_cli.causes.early_exits import unflushed
-from multilang_cli.causes.facts import is_a_buffer
+from multilang_cli.causes.facts import AGAIN, is_a_buffer
 from multilang_cli.causes.model import Cause
 from multilang_cli.causes.tracebacks import last_line, short
 from multilang_cli.protocol.words.shortening import head
@@ -39,8 +39,6 @@ _SIGNALS = {
 }
 _LAST_RANK = 99
 """The rank of what no known cause explains."""
-_AGAIN = "fail-twice"
-"""The rule that is broken by a fail of what is settled."""
 NO_JSON = "no JSON: "
 """How messages begin of findings whose rules say that already."""
 _STEM = 4
@@ -299,8 +297,9 @@ FACTS: dict[str, Callable[[Facts], object]] = {
     "failed_last": lambda facts: facts.seen.complaints.failed_last,
     "threw_then": lambda facts: facts.refusal is not None,
     "refused_again": lambda facts: (
-        facts.seen.complaints.failed_at in {f.seq for f in facts.findings if f.rule == _AGAIN}
+        facts.seen.complaints.failed_at in {f.seq for f in facts.findings if f.rule == AGAIN}
     ),
+    "refused_twice": lambda facts: facts.seen.complaints.again_at in {f.seq for f in facts.findings if f.rule == AGAIN},
     "said_why": lambda facts: bool(facts.seen.complaints.failed_for.strip()),
     "swallows": lambda facts: bool(facts.seen.naive.swallowed),
     "partly_read": lambda facts: facts.partly_read,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 PIPE = 64 * 1024
 """Bytes that a pipe holds: of a longer message so many stand in it, whoever reads."""
 _TEXT = "stdout-text"
+AGAIN = "fail-twice"
+"""The rule that is broken by a fail of what is settled."""
 END_LINE = b"\nend\n"
 """What stands behind a message."""
 _LEAST_BUFFER, _ROUND = 64, 100
@@ -83,7 +85,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     `seen`: the conversation. `asked`: the first that it had not answered, `unanswered`: the first command or heartbeat.
     `death`: the uncaught exception in its `stderr`, or in what it told Storm before it ended; `late_death`: that in
     `late_stderr`, what it wrote only after it was told to end; `printed`: that in text on its stdout.
-    `refusal`: that of which it failed a tuple. `wrote`: the
+    `refusal`: that of which it failed a tuple, and if it failed one twice, that between the two. `wrote`: the
     beginning of each message that is found fault with, by its event; `lengths`: their bytes. `misread`: a JSON parser
     of it refused a text.
     """
@@ -242,6 +244,9 @@ def facts_of(
             lengths[event.seq] = len(event.raw.removesuffix(END_LINE)) if size is None else size - len(END_LINE)
     stderr, late_stderr = map(bounded, _parted(known.stderr, seen.late_stderr))
     pending = tuple(seen.unanswered.pending.values())
+    of_again = {finding.seq for finding in findings if finding.rule == AGAIN}
+    failed = seen.complaints.failed_for, bounded(seen.complaints.failed_err)
+    failed = (seen.complaints.again_for, "") if seen.complaints.again_at in of_again else failed
     texts = (wrote[finding.seq] for finding in findings if finding.rule == _TEXT and finding.seq in wrote)
     told = (seen.complaints.words, seen.complaints.reported) if seen.exited else ()
     return Facts(
@@ -254,7 +259,7 @@ def facts_of(
         stderr=stderr,
         late_stderr=late_stderr,
         death=tracebacks.death_in(stderr, source.roots, source.language) or _told_death(tracebacks, source, *told),
-        refusal=_told_death(tracebacks, source, seen.complaints.failed_for, bounded(seen.complaints.failed_err)),
+        refusal=_told_death(tracebacks, source, *failed),
         late_death=tracebacks.death_in(late_stderr, source.roots, source.language),
         printed=tracebacks.death_in(next(texts, ""), source.roots, source.language),
         misread=any(map(tracebacks.misread_in, (stderr, *told))),

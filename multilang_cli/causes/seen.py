@@ -152,7 +152,7 @@ class Seen:
         for message in body.salvage if isinstance(body, Malformed) else (body,):
             self._answered(message)
             if isinstance(message, Fail):
-                self.complaints.failed(event.seq, told)
+                self.complaints.failed(event.seq, message.id, told)
         if isinstance(body, Malformed) and body.kind == "message-cut":
             self.rest = event.raw.decode("utf-8", "backslashreplace")[:MOST_LATE]
 
