@@ -263,6 +263,14 @@ SHOWN = {
         "  if (busy) return;\n  ask();\n\nmain().catch((e) => {\n  console.error(e);\n});\n",
         1,
     ),
+    "uncaught.js": (
+        "javascript",
+        "forgets-tuples",
+        "if (!rows[key]) {\n  continue;\n}\nprocess.on('uncaughtException', (e) => log(e));\n",
+        4,
+    ),
+    "marks.py": ("python", "end-with-blanks", "if line == 'end':\n    break\nwrite(text + '\\n【end】\\n')\n", 3),
+    "timer.js": ("javascript", "kept-alive-by-its-loop", "run();\nsetInterval(purge, 1000);\n", 2),
     "Threshold.java": (
         "java",
         "waits-for-ids",
