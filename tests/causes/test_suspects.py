@@ -270,6 +270,7 @@ SHOWN = {
         4,
     ),
     "marks.py": ("python", "end-with-blanks", "if line == 'end':\n    break\nwrite(text + '\\n【end】\\n')\n", 3),
+    "tweets.py": ("python", "waits-in-a-socket", "sock.bind(here)\nwhile True:\n    data = sock.recv(1024)\n", 3),
     "timer.js": ("javascript", "kept-alive-by-its-loop", "run();\nsetInterval(purge, 1000);\n", 2),
     "Threshold.java": (
         "java",
