@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from base64 import b64decode
 from itertools import compress
 from operator import not_
@@ -16,14 +17,22 @@ from multilang_cli.protocol.wire.batches import RecordedEvents, Usual
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frame, frame_text
 from multilang_cli.protocol.words.events import Chunk, Event, Gap
 from multilang_cli.protocol.words.messages import Malformed, Pid
-from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
+from multilang_cli.transcript.format import (
+    BAD,
+    CHANNELS,
+    FRAMES,
+    EventLine,
+    Header,
+    PlainLine,
+    decode_fact,
+    is_newer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from multilang_cli.protocol.words.events import Channel
     from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Message
-    from multilang_cli.transcript.format import PlainLine
     from multilang_cli.transcript.redact import Redactor
 
 # As a number: looking for one in bytes is several times faster than looking for bytes.
@@ -172,6 +181,40 @@ class ConversationReader:
             if self._is_later(body):
                 body = read_frame(frame)
         return Event(line.seq, line.t, channel, body, raw, offset)
+
+
+class PackedEvents:
+    """Plain frames that were read together, kept as they were written: they are read again when they are looked at.
+
+    Their messages take ten times the room, as many small objects: to let go of them late costs more than to read them.
+    """
+
+    __slots__ = ("_offsets", "_sent", "_seq", "_texts", "_times")
+
+    def __init__(self, events: RecordedEvents) -> None:
+        self._seq = events.seq
+        self._texts = b"\n".join(events.raws)
+        self._times = array("d", events.times)
+        self._sent = bytes(events.sent)
+        self._offsets = events.offsets
+
+    def __len__(self) -> int:
+        return len(self._sent)
+
+    def events(self) -> RecordedEvents:
+        """The events."""
+        reader = ConversationReader(newer=False, expecting_pid=False)
+        reader.ends.update(self._offsets.items())
+        columns = zip(self._times, self._sent, self._texts.split(b"\n"), strict=True)
+        read = reader.span(
+            [
+                PlainLine("", seq, t, "in" if sent else "out", msgspec.Raw(text))
+                for seq, (t, sent, text) in enumerate(columns, self._seq)
+            ]
+        )
+        if read is None:
+            raise RuntimeError("what was read together can't be read together again")
+        return read
 
 
 def _is_gap(line: EventLine) -> bool:

@@ -102,6 +102,25 @@ def test_a_slow_answer_is_shown_beside_the_limit_of_storm() -> None:
     assert [(band.from_, band.to) for band in plot.bands] == [(30_000, 30_000)]
 
 
+def test_of_many_open_tuples_the_oldest_are_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("multilang_cli.reports.html.latency.MOST_OPEN", 2)
+    latency = Latency()
+    acks = "".join(f'@ {at}\n< {{"command":"ack","id":"{at}"}}\n' for at in (1, 2, 3))
+    latency.take(*columns("".join(map(delivery, "123")) + acks))
+    [plot] = latency.plots("c1", lambda _: None, 30.0)
+    assert plot.series[0].x == [2, 3]
+
+
+def test_a_failed_tuple_is_measured_and_played_and_a_heartbeat_is_in_no_tree() -> None:
+    text = delivery("1") + '@ 2\n< {"command":"fail","id":"1"}\n' + HEARTBEAT
+    latency = Latency()
+    latency.take(*columns(text))
+    plots = latency.plots("c1", lambda _: None, 30.0)
+    assert [(each.name, each.x) for plot in plots for each in plot.series] == [("fail", [2]), ("heartbeat", [3.5])]
+    [tree] = trees(text)
+    assert tree.title.startswith('Tuple tree "1": failed')
+
+
 def test_quantiles_are_nearly_right_and_no_peak_is_lost() -> None:
     random = Random(1)  # noqa: S311 (the same each time)
     spread, values = Spread(), [random.lognormvariate(-6, 2) for _ in range(50_001)]

@@ -16,6 +16,7 @@ from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.transcript import line_order, read, unpacking
 from multilang_cli.transcript.format import Header, header_line
 from multilang_cli.transcript.read import Cut, Damaged, Happened, Unclosed, entries
+from multilang_cli.transcript.reader import PackedEvents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,6 +116,24 @@ def test_plain_lines_are_read_together(tmp_path: Path, odd: tuple[str, str], siz
     path.write_bytes(header + "".join(lines_of(picked)).encode())
     spans = [e.events for e in entries(path) if isinstance(e, Happened) and isinstance(e.events, RecordedEvents)]
     assert list(map(len, spans)) == sizes
+
+
+def test_what_was_read_together_is_kept_in_little_room_and_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "t.ndjson"
+    lines = lines_of([(pick, "", False) for pick in [*BEGIN, *RIGHT * 20]])
+    header = header_line(Header(conv="t", profile=example_profile("bolt")))
+    path.write_bytes(header + "".join(lines).encode())
+    spans = [e.events for e in entries(path) if isinstance(e, Happened) and isinstance(e.events, RecordedEvents)]
+    longest = max(spans, key=len)
+    for span in [*spans, longest.part(3, 11)]:
+        assert list(PackedEvents(span).events()) == list(span)
+    tracemalloc.start()
+    try:
+        packed = PackedEvents(longest)
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken < sum(map(len, longest.raws)) + 10 * len(packed) + 500
 
 
 def test_lines_of_two_conversations_that_count_on_are_told_apart(tmp_path: Path) -> None:

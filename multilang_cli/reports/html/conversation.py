@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from array import array
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from multilang_cli.reports.html.latency import Latency
 from multilang_cli.reports.html.showing import SHOWN_OF_MESSAGE, kinds_of, shown
 from multilang_cli.reports.html.threads import Threads
 from multilang_cli.reports.html.tree_steps import MOST_TREES, TreeSteps
-from multilang_cli.transcript.reader import without_secrets_in
+from multilang_cli.transcript.reader import PackedEvents, without_secrets_in
 from multilang_cli.transcript.redact import TOLD, Redactor
 
 if TYPE_CHECKING:
@@ -47,17 +48,16 @@ _FEW_TREES = 2
 class _SpanRows(LazySequence[Row]):
     """The rows of a span of a recording, the first with the number `place`; `answered`: as `threads` told."""
 
-    __slots__ = ("_answered", "_place", "_span", "_threads")
+    __slots__ = ("_answered", "_packed", "_place", "_threads")
 
     def __init__(self, place: int, span: RecordedEvents, threads: Threads, answered: list[Any]) -> None:
-        self._place, self._span, self._threads, self._answered = place, span, threads, answered
+        self._place, self._packed, self._threads, self._answered = place, PackedEvents(span), threads, answered
 
     def __len__(self) -> int:
-        return len(self._span)
+        return len(self._packed)
 
     def _made(self) -> list[Row]:
-        # As a part: it does not keep the events.
-        events = self._span.part(0, len(self._span))
+        events = self._packed.events()
         names = self._threads.names(events.bodies, self._answered)
         return [
             row_of(place, event, name)
@@ -97,7 +97,7 @@ class PageConversation:
         rules = {seq: each.rule for each in subject.findings for seq in (*each.related, each.seq)}
         self.events = 0
         self._counts: Counter[tuple[int, str]] = Counter()
-        self._sizes: Counter[tuple[int, str]] = Counter()
+        self._sizes: defaultdict[tuple[int, str], int] = defaultdict(int)
         self._explainer = explainer
         self._redactor = Redactor(header.profile.conf)
         self._clean_header = self._redactor.header(header)
@@ -115,11 +115,12 @@ class PageConversation:
                 self._take(event)
             return
         begin = 0
-        # What is told people may look like a secret.
-        for place in [place for place, body in enumerate(events.bodies) if type(body) in TOLD]:
-            self._take_span(events.part(begin, place))
-            self._take(events.part(place, place + 1)[0])
-            begin = place + 1
+        if not TOLD.isdisjoint(map(type, events.bodies)):
+            # What is told people may look like a secret.
+            for place in [place for place, body in enumerate(events.bodies) if type(body) in TOLD]:
+                self._take_span(events.part(begin, place))
+                self._take(events.part(place, place + 1)[0])
+                begin = place + 1
         self._take_span(events.part(begin, len(events)) if begin else events)
 
     def _leaves(self, events: RecordedEvents) -> bool:
@@ -145,9 +146,9 @@ class PageConversation:
         if not span:
             return
         answered = self._follow(span.seq, span.bodies, span.times)
-        sizes = list(map(len, span.raws))
+        sizes: Sequence[int] = array("Q", map(len, span.raws))
         channels = [_IN if sent else _OUT for sent in span.sent]
-        self._count(channels, kinds_of(span.bodies), [size + len(TERMINATOR) for size in sizes])
+        self._count(channels, kinds_of(span.bodies), sizes, len(TERMINATOR))
         rows: Sequence[Row] = _SpanRows(self.events, span, self._threads, answered)
         if max(sizes) > SHOWN_OF_MESSAGE:
             # Longer than what is shown of them: the rows take less memory.
@@ -162,13 +163,11 @@ class PageConversation:
             self._trees.take(seq, bodies, times)
         return self._threads.answered(bodies)
 
-    def _count(self, channels: Sequence[int], kinds: Sequence[str], sizes: Sequence[int]) -> None:
-        found: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    def _count(self, channels: Sequence[int], kinds: Sequence[str], sizes: Sequence[int], besides: int = 0) -> None:
+        """Count messages, by their `sizes` in bytes and what stands `besides` each of them."""
+        self._counts.update(zip(channels, kinds, strict=True))
         for key, size in zip(zip(channels, kinds, strict=True), sizes, strict=True):
-            found[key].append(size)
-        for key, some in found.items():
-            self._counts[key] += len(some)
-            self._sizes[key] += sum(some)
+            self._sizes[key] += size + besides
 
     def _keep(self, rows: Rows, t: float) -> None:
         self._keeper.take(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.protocol.words.events import Gap
@@ -45,12 +45,10 @@ class Latency:
     def __init__(self) -> None:
         self._spreads = {name: Spread() for name in _WORDS}
         self._measured: dict[str, list[tuple[float, float, int]]] = {name: [] for name in _WORDS}
-        self._open: dict[str, float] = {}
+        # The oldest of a plain dict is found only behind the places of all that it held before.
+        self._open: OrderedDict[str, float] = OrderedDict()
         self._asked: deque[tuple[str, float]] = deque(maxlen=MOST_OPEN)
         self._takes: dict[type, Callable[[int, float, Any], None]] = {
-            TupleMsg: self._deliver,
-            Ack: self._settle,
-            Fail: self._settle,
             SpoutCommand: self._ask,
             Sync: self._answer,
             Gap: self._forget,
@@ -58,26 +56,26 @@ class Latency:
 
     def take(self, seq: int, bodies: Sequence[Any], times: Sequence[float]) -> None:
         """Go on with what follows each other, the first with the number `seq`."""
-        takes = self._takes
+        begun, measured, takes = self._open, self._measured, self._takes
         for place, (body, t) in enumerate(zip(bodies, times, strict=True), seq):
-            if (take := takes.get(body.__class__)) is not None:
+            # Of millions of messages nearly all are tuples and acks: for them nothing is called.
+            kind = body.__class__
+            if kind is TupleMsg:
+                if body.stream == HEARTBEAT_STREAM and body.is_heartbeat:
+                    self._asked.append(("heartbeat", t))
+                    continue
+                begun[body.id] = t
+                if len(begun) > MOST_OPEN:
+                    begun.popitem(last=False)
+            elif kind is Ack or kind is Fail:
+                if (began := begun.pop(body.id, None)) is not None:
+                    measured["ack" if kind is Ack else "fail"].append((t, max(0.0, t - began), place))
+            elif (take := takes.get(kind)) is not None:
                 take(place, t, body)
-        for name, some in self._measured.items():
+        for name, some in measured.items():
             if some:
                 self._spreads[name].add(some)
                 some.clear()
-
-    def _deliver(self, _: int, t: float, message: TupleMsg) -> None:
-        if message.stream == HEARTBEAT_STREAM and message.is_heartbeat:
-            self._asked.append(("heartbeat", t))
-            return
-        self._open[message.id] = t
-        if len(self._open) > MOST_OPEN:
-            del self._open[next(iter(self._open))]
-
-    def _settle(self, seq: int, t: float, message: Ack | Fail) -> None:
-        if (began := self._open.pop(message.id, None)) is not None:
-            self._measured["ack" if message.__class__ is Ack else "fail"].append((t, max(0.0, t - began), seq))
 
     def _ask(self, _: int, t: float, command: SpoutCommand) -> None:
         self._asked.append(("after next" if command.command == "next" else "after others", t))

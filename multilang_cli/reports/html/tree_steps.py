@@ -62,27 +62,42 @@ class TreeSteps:
         self._kinds: Counter[_Kind] = Counter()
         self._full: set[_Kind] = set()
         self._takes: dict[type, Callable[[_Said], None]] = {
-            TupleMsg: self._deliver,
             Emit: self._anchor if profile.kind == "bolt" else self._emit,
-            Ack: self._settle,
-            Fail: self._settle,
             SpoutCommand: self._tell,
             Gap: self._forget,
         }
-        if profile.without_ackers:
-            self._takes = {}
 
     def take(self, seq: int, bodies: Sequence[Any], times: Sequence[float]) -> None:
         """Go on with what follows each other, the first with the number `seq`."""
-        takes = self._takes
+        if self._profile.without_ackers:
+            return
+        roots, takes = self._roots, self._takes
         for said in zip(count(seq), times, bodies, strict=False):
-            if (take := takes.get(said[2].__class__)) is not None:
+            body = said[2]
+            kind = body.__class__
+            if kind is TupleMsg:
+                if body.stream not in _OF_STORM or not (body.is_heartbeat or body.is_tick):
+                    self._begin(body.id, said)
+            elif kind is Ack or kind is Fail:
+                if body.id in roots:
+                    self._end(body.id, said, "acked" if kind is Ack else "failed")
+            elif (take := takes.get(kind)) is not None:
                 take(said)
 
-    def _deliver(self, said: _Said) -> None:
-        message = said[2]
-        if message.stream not in _OF_STORM or not (message.is_heartbeat or message.is_tick):
-            self._begin(message.id, said)
+    def _emit(self, said: _Said) -> None:
+        if said[2].id is not None:
+            self._begin(json.dumps(said[2].id), said)
+
+    def _tell(self, said: _Said) -> None:
+        command = said[2].command
+        if command in {"ack", "fail"} and (key := json.dumps(said[2].id)) in self._roots:
+            self._end(key, said, f"{command}ed")
+
+    def _begin(self, key: str, said: _Said) -> None:
+        if (root := self._roots.get(key)) is not None:
+            root.append(said)
+        elif len(self._roots) < MOST_FOLLOWED:
+            self._roots[key] = [said]
 
     def _anchor(self, said: _Said) -> None:
         """Go on with an emit of a bolt, as far as it is shown."""
@@ -93,28 +108,9 @@ class TreeSteps:
                 else:
                     root.append(said)
 
-    def _emit(self, said: _Said) -> None:
-        if said[2].id is not None:
-            self._begin(json.dumps(said[2].id), said)
-
-    def _begin(self, key: str, said: _Said) -> None:
-        if (root := self._roots.get(key)) is not None:
-            root.append(said)
-        elif len(self._roots) < MOST_FOLLOWED:
-            self._roots[key] = [said]
-
-    def _settle(self, said: _Said) -> None:
-        self._end(said[2].id, said, "acked" if said[2].__class__ is Ack else "failed")
-
-    def _tell(self, said: _Said) -> None:
-        if said[2].command in {"ack", "fail"}:
-            self._end(json.dumps(said[2].id), said, f"{said[2].command}ed")
-
     def _end(self, key: str, said: _Said, how: str) -> None:
-        """End a tree; of those that are over, a few of each kind are kept."""
-        root = self._roots.get(key)
-        if root is None:
-            return
+        """End a tree that is followed; of those that are over, a few of each kind are kept."""
+        root = self._roots[key]
         root.append(said)
         if key in self._ended:
             return
@@ -129,7 +125,8 @@ class TreeSteps:
 
     def _forget(self, _: _Said) -> None:
         """Know nothing of the trees that were open, after a gap."""
-        self._roots = {key: root for key, root in self._roots.items() if key in self._ended}
+        for key in [key for key in self._roots if key not in self._ended]:
+            del self._roots[key]
 
     def _kind(self, root: Sequence[_Said], how: str) -> _Kind:
         """Trees of a kind show the same: what was broken, and how they ended."""
