@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from array import array
 from collections import Counter, defaultdict
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -146,7 +147,7 @@ class PageConversation:
         if not span:
             return
         answered = self._follow(span.seq, span.bodies, span.times)
-        sizes: Sequence[int] = array("Q", map(len, span.raws))
+        sizes = list(map(len, span.raws))
         channels = [_IN if sent else _OUT for sent in span.sent]
         self._count(channels, kinds_of(span.bodies), sizes, len(TERMINATOR))
         rows: Sequence[Row] = _SpanRows(self.events, span, self._threads, answered)
@@ -154,7 +155,8 @@ class PageConversation:
             # Longer than what is shown of them: the rows take less memory.
             rows = list(rows)
             sizes = [len(row.text) for row in rows]
-        self._keep(Rows(rows, sizes, self.events, span.seq, 0, len(span)), span.times[-1])
+        ends = array("Q", accumulate(sizes, initial=0))
+        self._keep(Rows(rows, ends, self.events, span.seq, 0, len(span)), span.times[-1])
 
     def _follow(self, seq: int, bodies: Sequence[Any], times: Sequence[float]) -> list[Any]:
         """Follow what follows each other. Of the answers among it, what each answers."""

@@ -40,11 +40,11 @@ class Row(NamedTuple):
 class Rows(NamedTuple):
     """Rows of events that follow each other, a part of `all`, which are made when looked at.
 
-    `sizes`: the characters of the text of each; `place`, `seq`: of the first.
+    `ends`: the characters of the texts of all up to each, from 0 on; `place`, `seq`: of the first.
     """
 
     all: Sequence[Row]
-    sizes: Sequence[int]
+    ends: Sequence[int]
     place: int
     seq: int
     begin: int
@@ -53,7 +53,7 @@ class Rows(NamedTuple):
     @classmethod
     def of(cls, row: Row) -> Rows:
         """One row, already made."""
-        return cls((row,), (len(row.text),), row.place, row.seq, 0, 1)
+        return cls((row,), (0, len(row.text)), row.place, row.seq, 0, 1)
 
     @property
     def size(self) -> int:
@@ -63,7 +63,7 @@ class Rows(NamedTuple):
     @property
     def text(self) -> int:
         """The characters of their texts."""
-        return sum(self.sizes[self.begin : self.end])
+        return self.ends[self.end] - self.ends[self.begin]
 
     def made(self) -> Sequence[Row]:
         """The rows."""
