@@ -25,16 +25,13 @@ from multilang_cli.audit.store.manifest import only_writer
 from multilang_cli.kafka.metrics import write_prometheus
 from multilang_cli.reports.evidence.bundle import BundleError, unpack
 from multilang_cli.tap.run import MUCH_ROOM, room_in, why_not_recorded
-from multilang_cli.tap.wrapper import write as write_wrapper
 from multilang_cli.terminal.fault import report_fault
 from multilang_cli.transcript.archives import LEAST_BYTES
-from multilang_cli.transcript.private import open_afresh
 from tests.command import BOLT, MUTANT_BOLT, ROOT, mlcheck
 from tests.pages import TWICE
 from tests.pages import recorded as transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 HANDSHAKE = {"pidDir": "", "conf": {}, "context": {"taskid": 3, "task->component": {"3": "b"}}}
@@ -376,25 +373,6 @@ def test_a_fault_is_told_where_there_is_no_place_for_its_details(
     (tmp_path / ".mlcheck").write_text("")
     monkeypatch.setattr(tempfile, "gettempdir", gettempdir)
     assert report_fault(ValueError("odd"), ["run"]).endswith("not of your component: ValueError: odd.")
-
-
-PARTS: dict[str, Callable[[Path], object]] = {
-    f".out.prom.{os.getpid()}.tmp": lambda folder: write_prometheus(str(folder), {"topology": "out"}, "mine"),
-    f".bolt.{os.getpid()}.tmp": lambda folder: write_wrapper(folder / "bolt", "mine"),
-    "any": lambda folder: open_afresh(folder / "any").close(),
-}
-"""What writes a file by way of another beside it, by the name of that."""
-
-
-@pytest.mark.parametrize("part", PARTS, ids=["metrics", "stand-in", "any"])
-def test_no_link_in_the_place_of_what_is_written_beside_a_file_is_followed(part: str, tmp_path: Path) -> None:
-    letter, folder = tmp_path / "letter", tmp_path / "shared"
-    letter.write_text("not yours")
-    folder.mkdir()
-    (folder / part).symlink_to(letter)
-    PARTS[part](folder)
-    assert letter.read_text() == "not yours"
-    assert not any(path.is_symlink() for path in folder.iterdir())
 
 
 def test_metrics_can_be_read_by_whoever_collects_them(tmp_path: Path) -> None:

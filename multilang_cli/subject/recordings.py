@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.transcript.naming import HISTORY
-from multilang_cli.transcript.private import make_private
+from multilang_cli.transcript.private import make_private, open_afresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ def prepare_record(record: Path) -> None:
     try:
         make_private(record)
         probe = record / ".writable"
-        probe.touch()
+        open_afresh(probe).close()
         probe.unlink()
     except OSError as error:
         raise RecordError(unwritable(record, error.strerror or str(error))) from None

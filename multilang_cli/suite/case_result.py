@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.written import clause_of
 from multilang_cli.reports.model import SubjectResult
-from multilang_cli.transcript.private import open_private
+from multilang_cli.transcript.private import whole_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def our_fault(case: Case | HostCase, error: Exception, record: Path) -> SubjectR
     Called where `error` is handled; its traceback goes into the folder `record`.
     """
     path = record / f"{case.id}.fault.txt"
-    with suppress(OSError), open_private(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+    with suppress(OSError), whole_file(path, "w", encoding="utf-8", errors="backslashreplace") as file:
         file.write(traceback.format_exc())
     reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
     return SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)

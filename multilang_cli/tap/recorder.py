@@ -30,7 +30,7 @@ from multilang_cli.tap.plan import name_of
 from multilang_cli.tap.profile import kind_of, profile_of
 from multilang_cli.tap.status import StatusFile
 from multilang_cli.transcript.format import Header
-from multilang_cli.transcript.private import make_private, open_private
+from multilang_cli.transcript.private import make_private, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -305,7 +305,7 @@ class Recorder:
         self._log.line(f"a fault of mlcheck's own: {type(error).__name__}: {error}")
         text = self._log.clean("".join(traceback.format_exception(error)))
         path = self.plan.folder / f"{self.name or 'tap'}.fault.txt"
-        with suppress(OSError), open_private(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+        with suppress(OSError), whole_file(path, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
 
     def status(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def make_private(folder: Path) -> None:
 
 
 def open_private(path: Path, mode: str, **options: Any) -> Any:
-    """Open a file as `Path.open` does. Raises OSError."""
+    """Open a file as `Path.open` does, but for a link, which leads anywhere. Raises OSError."""
     return open(path, mode, opener=_opener, **options)
 
 
@@ -54,7 +54,7 @@ def open_afresh(path: Path, mode: str = "wb", **options: Any) -> Any:
 
 
 def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC, OWN_FILE)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, OWN_FILE)
 
 
 @contextmanager

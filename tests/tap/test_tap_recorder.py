@@ -32,6 +32,7 @@ from tests import notation
 from tests.tapping import BEGIN, STARTED, conversation, handshake, linted, logged, recorded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from multilang_cli.protocol.words.verdicts import Kind, Rule
@@ -240,6 +241,9 @@ def test_a_fault_in_writing_is_told_whatever_is_kept(
 
     def fail(writer: TranscriptWriter, event: Any, plain: bool | None = None) -> None:
         if b'"id":"5"' in event.raw:
+            # Whoever shares the folder knows what the file with the details will be called.
+            [log] = tmp_path.glob("*.log")
+            log.with_suffix(".fault.txt").symlink_to(tmp_path / "letter")
             raise ZeroDivisionError("injected")
         written(writer, event, plain)
 
@@ -247,6 +251,7 @@ def test_a_fault_in_writing_is_told_whatever_is_kept(
     recorder = recorded(tmp_path, [conversation(acks(9))], ring=ring)
     assert recorder.status()["faults"] == 1
     assert recorder.status()["gaps"] == (not ring)
+    assert not (tmp_path / "letter").exists()
     assert "ZeroDivisionError: injected" in next(tmp_path.glob("*.fault.txt")).read_text(encoding="utf-8")
     assert next(tmp_path.glob("*.log")).read_text(encoding="utf-8").count("the component ended") == 1
     assert next(tmp_path.glob("*.status.json")).exists()
@@ -269,18 +274,24 @@ def test_half_a_message_at_the_end_of_stdin_is_kept_and_nobody_is_blamed(ring: i
 
 def test_a_full_disk_is_a_gap_and_writing_goes_on_when_there_is_room(tmp_path: Path) -> None:
     records = conversation("".join(f"@ {n}\n" + TUPLE % n + ACK % n for n in range(1, 40)) + EXIT)
-    name = recorded(tmp_path / "a", [records], ring=0).name
-    folder = tmp_path / "b"
-    folder.mkdir()
-    (folder / f"{name}.00001.ndjson").symlink_to("/dev/full")
-    recorder = recorded(folder, [[record] for record in records], ring=0)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def full_at_first() -> Iterator[list[TapRecord]]:
+        for number, record in enumerate(records):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (512 if number < 5 else soft, hard))
+            yield [record]
+
+    try:
+        recorder = recorded(tmp_path, full_at_first(), ring=0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     status = recorder.status()
     assert (status["failed"], status["gaps"]) == ("", 1)
-    [path] = folder.glob("*.00002.ndjson")
-    assert "No space left on device" in next(folder.glob("*.log")).read_text(encoding="utf-8")
+    [path] = tmp_path.glob("*.00002.ndjson")
+    assert "00001.ndjson can't be written: File too large" in next(tmp_path.glob("*.log")).read_text(encoding="utf-8")
     [gap] = [event.body for event in read(path) if isinstance(event.body, Gap)]
     assert "could not be written" in gap.why
-    assert [name for name, *_ in linted_alone(path, folder)] == ["exited"]
+    assert [name for name, *_ in linted_alone(path, tmp_path)] == ["exited"]
 
 
 @pytest.mark.parametrize("full", ["from the first", "later"])

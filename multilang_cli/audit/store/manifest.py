@@ -265,7 +265,7 @@ def clear(folder: str, tables: tuple[str, ...], manifest: Manifest, before: Mani
 
 def _publish_here(part: str, target: str, text: bytes) -> bool:
     Path(part).parent.mkdir(parents=True, exist_ok=True)
-    with Path(part).open("wb") as file:
+    with Path(part).open("xb") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

@@ -92,15 +92,17 @@ def put(path: str, text: str, stdout: TextIO) -> None:
 def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
     """Put content at `path` whole or not at all. Raises OSError.
 
-    `private`: its owner alone may read it, as what stands beside recordings.
+    `private`: its owner alone may read it, as what stands beside recordings, and whatever has its name is replaced.
 
-    What is no regular file (a pipe, /dev/null) is written to as it is.
+    Else nobody but the user named it: what is no regular file (a pipe, /dev/null) is written to as it is, and a link
+    is followed.
     """
-    if path.exists() and not path.is_file():
-        with path.open("wb") as device:
-            device.write(content)
-        return
-    path = path.resolve()
+    if not private:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as device:
+                device.write(content)
+            return
+        path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, permissions=OWN_FILE if private else USUAL_FILE) as file:
         file.write(content)

@@ -139,7 +139,7 @@ class _Searcher:
             times=times,
             runs=runs,
         )
-        write_whole(file, to_json(told))
+        write_whole(file, to_json(told), private=True)
         return file
 
     def _run(self, plan: Plan) -> Played:
