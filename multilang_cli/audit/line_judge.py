@@ -16,6 +16,7 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.parts import RecordedParts
 from multilang_cli.protocol.wire.batches import RecordedEvents
+from multilang_cli.protocol.words.events import Redacted
 from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.transcript.format import decode_header, decode_line
 from multilang_cli.transcript.reader import reader_of
@@ -166,7 +167,8 @@ class LineJudge:
             for event in events:
                 if isinstance(event.body, Handshake):
                     self._redactor.event(event)
-        times = {event.seq: event.t for event in events} if found else {}
+        # A mark has the number of another event, and in a damaged file a time of its own.
+        times = {event.seq: event.t for event in events if not isinstance(event.body, Redacted)} if found else {}
         rows = [(finding, self._row(finding, times)) for finding in found]
         if self._held is None:
             self._rows += [row for _, row in rows]

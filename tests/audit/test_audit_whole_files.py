@@ -145,6 +145,16 @@ def test_parts_with_anything_odd_are_left_to_the_tables(change: Any, tmp_path: P
     assert heard(parted(tmp_path, change), "") is None
 
 
+def test_a_finding_has_the_time_of_its_event_and_of_no_mark_with_that_number(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "t.ndjson", TWICE)
+    [row] = [row for row in judge_lines(lines([path])) if row.get("rule") == "ack-twice" and "t" in row]
+    *text, end = path.read_bytes().splitlines(keepends=True)
+    fact = {"event": "redacted", "seq_redacted": 1}
+    mark = msgspec.json.encode({"conv": "t", "seq": row["seq"], "t": row["t"] + 9, "ch": "control", "msg": fact})
+    path.write_bytes(b"".join([*text, mark, b"\n", end]))
+    assert row in judge_lines(lines([path]))
+
+
 def test_findings_that_are_held_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = whole(recorded(tmp_path / "t.ndjson", TWICE * 50))
     assert heard(file, "")
