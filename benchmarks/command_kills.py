@@ -3,7 +3,8 @@
 Moments are drawn over what the command takes undisturbed; killed is mlcheck itself, its whole process group, or of a
 tap its recorder. Every recording must then be readable to its last whole line, also by ``lint``; what was to be written
 whole must be whole or not there; no process may be left after the time that mlcheck has for it, no temporary folder
-after its next start, and nobody may have told a traceback.
+after its next start, and nobody may have told a traceback. The tables of an audit must be those of its last whole
+manifest, and when it is run again those that it makes undisturbed.
 """
 
 from __future__ import annotations
@@ -24,13 +25,18 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+import pyarrow.parquet as pq
+
 from benchmarks.hostile import BOLT, GONE, MARK, ROOT, TABLE, is_json, orphans
 from benchmarks.options import names_of, parser_of
+from multilang_cli.audit.store.manifest import FOLDER, newest
 from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.transcript.read import Damaged, entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from multilang_cli.audit.store.manifest import StoredPiece
 
 LONGEST = 300.0
 """Seconds that a command may take undisturbed."""
@@ -58,13 +64,17 @@ _SPARK = ("--master", "local[1]", "--spark-conf", "spark.sql.shuffle.partitions=
 
 
 class Command(NamedTuple):
-    """Words of mlcheck, or of Python; who is killed, what it is given, and the codes that it may end with."""
+    """Words of mlcheck, or of Python; who is killed, what it is given, and the codes that it may end with.
+
+    `tables`: the folder of an audit, which is run again when it was killed.
+    """
 
     words: tuple[str, ...]
     codes: tuple[int, ...] = (0,)
     killed: tuple[str, ...] = KINDS
     stdin: str = ""
     python: bool = False
+    tables: str = ""
 
 
 _TAP = ("tap", "--kind", "bolt", "--record", "recorded")
@@ -119,7 +129,10 @@ COMMANDS = {
     ),
     "pytest": Command(("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"), python=True),
     "API": Command(("check.py",), python=True),
-    "audit run": Command(("audit", "run", "right.ndjson", "-o", "audited", *_SPARK), codes=(0, 1, 6)),
+    "audit run": Command(("audit", "run", "right.ndjson", "-o", "audited", *_SPARK), codes=(0, 1, 6), tables="audited"),
+    "audit run, more of it": Command(
+        ("audit", "run", "right.ndjson", "twice.ndjson", "-o", "begun", *_SPARK), codes=(0, 1, 6), tables="begun"
+    ),
     "audit watch": Command(("audit", "watch", "recordings", "-o", "watched", "--once", *_SPARK)),
     "audit replay": Command(("audit", "replay", "right.ndjson", "-o", "compared", *_SPARK, "--", sys.executable, BOLT)),
 }
@@ -180,6 +193,9 @@ def prepare(folder: Path) -> None:
     shutil.copy(folder / "right.ndjson", folder / "recordings")
     with Started(Command(("report", "twice.ndjson", "--bundle", "given.zip")), folder) as report:
         report.finished()
+    with Started(COMMANDS["audit run"], folder) as audit:
+        audit.finished()
+    (folder / "audited").rename(folder / "begun")
     shutil.rmtree(folder / "tmp")
 
 
@@ -208,10 +224,11 @@ def kill(name: str, wanted: Kills) -> Counter[str]:
 
 
 class Whole(NamedTuple):
-    """A command that nobody disturbed: what it took, and what it said."""
+    """A command that nobody disturbed: what it took, what it said, and how many rows its tables have."""
 
     took: float
     out: bytes
+    rows: dict[str, int]
 
 
 class Killed(NamedTuple):
@@ -314,14 +331,14 @@ def _undisturbed(command: Command, wanted: Kills) -> tuple[Counter[str], Whole]:
             code = started.finished()
             took = time.monotonic() - began
             started.left()
-            return code, Whole(took, started.said()[0])
+            return code, Whole(took, started.said()[0], rows_in(started.folder, command.tables))
 
     with ThreadPoolExecutor(wanted.jobs) as pool:
         done = list(pool.map(one, range(wanted.jobs)))
     wrong = Counter(f"undisturbed it gave {code}" for code, _ in done if code not in command.codes)
     for path in wanted.folder.glob("whole-*"):
         shutil.rmtree(path)
-    return wrong, max(whole for _, whole in done)
+    return wrong, max((whole for _, whole in done), key=lambda whole: whole.took)
 
 
 def _fresh(folder: Path, name: str) -> Path:
@@ -352,6 +369,7 @@ def killed(name: str, whom: str, moment: float, whole: Whole, place: Path) -> Ki
         "bytes lost": goes_on and "tap" in name and _behind_pid(out) != _behind_pid(whole.out),
         "torn": any(torn(path) for path in recordings),
         "not whole": any(in_pieces(path) for path in made if path.name.startswith(("o.", "bolt.o."))),
+        **_tables_of(COMMANDS[name], folder, whole),
         "files beside": any(path.name.endswith(".tmp") or path.name.startswith(BESIDE) for path in made),
     }
     counted = Counter(what for what, is_so in wrong.items() if is_so)
@@ -364,6 +382,36 @@ def killed(name: str, whom: str, moment: float, whole: Whole, place: Path) -> Ki
         shutil.move(path, kept / path.name)
     shutil.rmtree(folder)
     return Killed(counted, met, len(recordings), gone)
+
+
+def rows_in(folder: Path, tables: str) -> dict[str, int]:
+    """How many rows the tables of an audit have, by its newest manifest; none of an audit that has written none."""
+    manifest = newest(None, str(folder / tables)) if tables and (folder / tables / FOLDER).exists() else None  # type: ignore[arg-type]
+    pieces = manifest.tables.items() if manifest is not None else ()
+    return {name: sum(_rows_of(folder / tables, piece) for piece in some) for name, some in pieces}
+
+
+def _rows_of(folder: Path, piece: StoredPiece) -> int:
+    """Rows of a piece that are not gone: every file of it is read."""
+    rows = [
+        row for name in piece.files or () for row in pq.ParquetFile(folder / piece.folder / name).read().to_pylist()
+    ]
+    return sum(row.get(piece.column) not in piece.gone for row in rows)
+
+
+def _tables_of(command: Command, folder: Path, whole: Whole) -> dict[str, bool]:
+    """What is wrong with the tables of an audit that was killed, and with those that it makes when it is run again."""
+    if not command.tables:
+        return {}
+    try:
+        rows_in(folder, command.tables)
+    except Exception as error:  # noqa: BLE001 (whatever it is, it counts)
+        print(f"tables can't be read: {type(error).__name__}: {error}", file=sys.stderr)
+        return {"tables that can't be read": True}
+    with Started(command, folder) as again:
+        code = again.finished()
+    same = rows_in(folder, command.tables) == whole.rows
+    return {"exit code when it is run again": code not in command.codes, "other tables when it is run again": not same}
 
 
 def _behind_pid(said: bytes) -> bytes:

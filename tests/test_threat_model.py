@@ -9,10 +9,13 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import command_kills, hostile, readers
 from multilang_cli.audit.session import LOCAL
+from multilang_cli.audit.store.manifest import Manifest, StoredPiece, publish
 from multilang_cli.kafka.local import broker
 from multilang_cli.topology.queue.server import QueueServer
 from tests.command import ROOT
@@ -134,11 +137,37 @@ def test_what_a_kill_leaves_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(command_kills, "GONE", 0.1)
     monkeypatch.setitem(command_kills.COMMANDS, "leaves", command_kills.Command(("-c", LEAVES), python=True))
     (tmp_path / "given").mkdir()
-    found = command_kills.killed("leaves", "mlcheck", 60.0, command_kills.Whole(60.0, b""), tmp_path)
+    found = command_kills.killed("leaves", "mlcheck", 60.0, command_kills.Whole(60.0, b"", {}), tmp_path)
     everything = {"processes", "temporary files", "traceback", "torn", "not whole", "files beside", "exit code"}
     assert (found.met, set(found.wrong), found.recordings) == (False, everything, 1)
     [kept] = (tmp_path / "killed-found").iterdir()
     assert (kept / "o.json").read_text() == "{"
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("files", "rows", "wrong"),
+    [
+        (["1.parquet"], 2, set()),
+        (["1.parquet"], 3, {"other tables when it is run again"}),
+        ([], 2, {"tables that can't be read"}),
+    ],
+)
+def test_what_a_kill_makes_of_tables_is_seen(
+    files: list[str], rows: int, wrong: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = command_kills.Command(("-c", "pass"), python=True, tables="audited")
+    monkeypatch.setitem(command_kills.COMMANDS, "audits", command)
+    piece = tmp_path / "given" / "audited" / "roots" / "1"
+    piece.mkdir(parents=True)
+    pq.write_table(pa.table({"run": ["a", "b", "b"]}), piece / "1.parquet")
+    table = (StoredPiece("roots/1", "run", ("a",)),)
+    publish(None, str(tmp_path / "given" / "audited"), Manifest(number=1, tables={"roots": table}))  # type: ignore[arg-type]
+    for file in {path.name for path in piece.iterdir()}.difference(files):
+        (piece / file).unlink()
+    found = command_kills.killed("audits", "mlcheck", 60.0, command_kills.Whole(60.0, b"", {"roots": rows}), tmp_path)
+    assert set(found.wrong) == wrong
 
 
 def test_a_recording_is_torn_where_any_line_but_the_last_is(tmp_path: Path) -> None:

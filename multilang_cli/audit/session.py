@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import sys
@@ -69,6 +70,8 @@ ONE_PROCESS = re.compile(r"local(?:\[(?:[0-9]+|\*)(?:\s*,\s*[0-9]+)?\])?")
 """Masters for which Spark makes a secret; without one it refuses all others (``SparkMasterRegex``)."""
 APART = "local-cluster"
 """A master whose executors are processes of their own on this machine."""
+SHOWN_BY_EXECUTORS = "spark.authenticate.secret"
+"""What they show. Spark gives it to them in their environment, which their owner alone can read."""
 EXECUTORS_JAVA = "spark.executor.extraJavaOptions"
 NEAR = {"spark.locality.wait": "0s"}
 """Where one executor is as near as another, no task waits three seconds for that which keeps its rows."""
@@ -127,11 +130,16 @@ def session(
         if not submitted and JAVA not in (conf or {}):
             # A heap that grows step by step is looked through as a whole at each.
             settings[JAVA] += f" -Xms{settings[MEMORY]}"
-    builder = SparkSession.builder.appName("mlcheck audit").master(master)
-    for name, value in settings.items():
-        builder = builder.config(name, value)
     Thread(target=_import_all, args=(meanwhile,), daemon=True).start()
     with _ones_own() if local else nullcontext():
+        if master.startswith(APART) and not {*ASKED, SHOWN_BY_EXECUTORS} & {*settings, *submitted}:
+            # With what Java is started stands in its arguments, where everybody can read it.
+            SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll([*settings.items()]))  # noqa: SLF001
+            if SparkContext._active_spark_context is None:  # noqa: SLF001
+                settings |= ASKED | {SHOWN_BY_EXECUTORS: secrets.token_hex(32)}
+        builder = SparkSession.builder.appName("mlcheck audit").master(master)
+        for name, value in settings.items():
+            builder = builder.config(name, value)
         return builder.getOrCreate()
 
 
