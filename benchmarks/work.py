@@ -35,8 +35,9 @@ from benchmarks.stored import StoredProcess
 from benchmarks.stored_topology import StoredRun
 from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.driver.shell.spout import ShellSpout
-from multilang_cli.judging.linting import judge_transcripts
+from multilang_cli.judging.linting import judge_transcripts, lint_result
 from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.reports.html.page import to_html
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
@@ -54,6 +55,8 @@ TUPLES, WINDOW, READ = 4_000, 1_000, 250
 CALLS = 1_000
 ROOTS = 200
 SENTENCES = 400
+SHOWN_EVENTS = 1_000
+"""Events on the page of a report: of a long recording few are shown."""
 SEED = 5
 _PID, _SYNC = b'{"pid": 1}\nend\n', b'{"command":"sync"}\nend\n'
 _EMIT = b'{"command":"emit","anchors":["%b"],"tuple":["snow white","and the seven dwarfs",7,0.5,false]}\nend\n'
@@ -119,10 +122,7 @@ def round_trip() -> Run:
 
 def line_of_echo() -> Run:
     """Lines of the recording of an echo bolt, read and judged."""
-    path = sides.folder() / "echo.ndjson"
-    path.unlink(missing_ok=True)
-    _drive(_bolt(path))
-    return _lint([path])
+    return _lint([_recorded_echo()])
 
 
 def line_of_topology() -> Run:
@@ -130,6 +130,18 @@ def line_of_topology() -> Run:
     folder = sides.folder() / "mixed"
     made(folder, ROOTS)
     return _lint(sorted(folder.iterdir()))
+
+
+def line_reported() -> Run:
+    """Lines of the recording of an echo bolt, judged and put on a page that shows few of them."""
+    path = _recorded_echo()
+
+    def run() -> int:
+        result = lint_result(judge_transcripts([path], sides.rulebook()), strict=False)
+        to_html(result, sides.rulebook(), events=SHOWN_EVENTS)
+        return 0
+
+    return _lines([path], run)
 
 
 def sentence() -> Run:
@@ -148,6 +160,7 @@ WORK: dict[str, Callable[[], Run]] = {
     "next to sync": round_trip,
     "linted line, echo": line_of_echo,
     "linted line, topology": line_of_topology,
+    "reported line, echo": line_reported,
     "topology, sentence": sentence,
     "topology, asking sentence": sentence_asked,
 }
@@ -188,11 +201,22 @@ def _calls(session: Session, run: Callable[[], object]) -> int:
     return process.calls - before
 
 
+def _recorded_echo() -> Path:
+    path = sides.folder() / "echo.ndjson"
+    path.unlink(missing_ok=True)
+    _drive(_bolt(path))
+    return path
+
+
 def _lint(paths: list[Path]) -> Run:
     def run() -> int:
         judge_transcripts(paths, sides.rulebook())
         return 0
 
+    return _lines(paths, run)
+
+
+def _lines(paths: list[Path], run: Callable[[], int]) -> Run:
     run()  # loads the rules, once
     return Run(sum(path.read_bytes().count(b"\n") for path in paths), run)
 

@@ -242,3 +242,10 @@ def test_a_recording_that_is_gone_is_told(tmp_path: Path) -> None:
     path.unlink()
     page = document_of(result, load_rulebook())
     assert "the recording can't be read any more" in json.dumps(texts([str(page.sections)]))
+
+
+def test_the_characters_of_a_part_are_those_of_its_rows() -> None:
+    rows = [Row(n, n, 0.0, 0, "tuple", "", "x" * n, n, "") for n in (3, 5, 7)]
+    first, behind = Rows(rows, (0, 3, 8, 15), 0, 0, 0, 3).split(1)
+    assert (first.text, behind.text) == (3, 12)
+    assert Rows.of(rows[1]).text == 5
