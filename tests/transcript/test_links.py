@@ -39,14 +39,14 @@ def logged(path: Path) -> None:
 
 
 ANEW: dict[str, Callable[[Path], object]] = {
-    f".out.prom.{os.getpid()}.tmp": lambda folder: write_prometheus(str(folder), {"topology": "out"}, "mine"),
-    f".bolt.{os.getpid()}.tmp": lambda folder: write_wrapper(folder / "bolt", "mine"),
+    ".out.prom.{pid}.tmp": lambda folder: write_prometheus(str(folder), {"topology": "out"}, "mine"),
+    ".bolt.{pid}.tmp": lambda folder: write_wrapper(folder / "bolt", "mine"),
     "any": lambda folder: open_afresh(folder / "any").close(),
     f"{CASE.id}.fault.txt": lambda folder: our_fault(CASE, ValueError("odd"), folder),
     ".writable": prepare_record,
     "result.json": lambda folder: write_whole(folder / "result.json", b"mine", private=True),
 }
-"""What makes a file anew, by the name that is in its way."""
+"""What makes a file anew, by the name that is in its way; each process that runs tests has a pid of its own."""
 BEHIND: dict[str, Callable[[Path], object]] = {
     "t.ndjson": lambda folder: TranscriptWriter(
         folder / "t.ndjson", Header(conv="t", profile=example_profile("bolt"))
@@ -79,7 +79,7 @@ def shared(tmp_path: Path) -> Path:
 def test_no_link_in_the_place_of_what_is_made_anew_is_followed(
     name: str, leads: str, shared: Path, letter: Path
 ) -> None:
-    (shared / name).symlink_to(letter.with_name(leads))
+    (shared / name.format(pid=os.getpid())).symlink_to(letter.with_name(leads))
     ANEW[name](shared)
     assert (letter.read_text(), letter.with_name("nowhere").exists()) == ("not yours", False)
     assert not any(path.is_symlink() for path in shared.iterdir())
