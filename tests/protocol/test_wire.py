@@ -274,6 +274,12 @@ def test_lines_are_decoded_as_each_is_and_known_to_be_simple(values: str, simple
         assert wire.decode_told(b"\n".join(lines)) == (list(map(wire.decode, lines)), simple)
 
 
+@pytest.mark.parametrize("key", [b"i\xc6", b"\xed\xa0\x80", "ñ".encode()])
+def test_bytes_of_a_key_that_are_no_utf8_are_told_wherever_it_stands(key: bytes) -> None:
+    lines = [b'{"command":"next"}', b'{"command":"ack","id":"1","%b":""}' % key, b'{"command":"next"}']
+    assert wire.decode_told(b"\n".join(lines))[0] == list(map(wire.decode, lines))
+
+
 @pytest.mark.parametrize(
     ("number", "simple"), [(2**53 - 1, True), (1 - 2**53, True), (2**53, False), (-(2**53), False)]
 )

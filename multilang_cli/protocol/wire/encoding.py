@@ -297,6 +297,8 @@ def _commands(lines: bytes) -> list[Any]:
     if b'"tuple"' in lines or b"\\u" in lines:
         return []
     try:
+        # The decoder passes over keys that it does not know, whatever their bytes.
+        check_utf8(lines)
         found = _decode_commands(lines)
     except _REFUSED:
         return []
