@@ -124,10 +124,9 @@ class FedTuples:
     `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none. `arities`:
     by stream, how many values what it emitted of a sample, or as a spout, had. `woken`: of the last settled, True if
     that came just behind a heartbeat, long after it was fed, False if before any; None: neither. `behind`: it had come
-    while another was open. `emits`: by stream,
-    what was emitted there first, for its user to look at. `fates`: by values of a sample, whether it failed: both.
-    `mixed`: an emit for one sample with a value of another. `mixing`: the texts that were fed and given back.
-    `equal_ones`: what became of those that are equal.
+    while another was open. `emits`: by stream, what was emitted there first, for its user to look at. `fates`:
+    by values of a sample, whether it failed: both. `mixed`: an emit for one sample with a value of another. `mixing`:
+    the texts that were fed and given back. `equal_ones`: what became of those that are equal.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
