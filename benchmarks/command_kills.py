@@ -370,7 +370,7 @@ def killed(name: str, whom: str, moment: float, whole: Whole, place: Path) -> Ki
         "torn": any(torn(path) for path in recordings),
         "not whole": any(in_pieces(path) for path in made if path.name.startswith(("o.", "bolt.o."))),
         **_tables_of(COMMANDS[name], folder, whole),
-        "files beside": any(path.name.endswith(".tmp") or path.name.startswith(BESIDE) for path in made),
+        "files beside": any(_is_beside(path) for path in made),
     }
     counted = Counter(what for what, is_so in wrong.items() if is_so)
     if counted:
@@ -412,6 +412,11 @@ def _tables_of(command: Command, folder: Path, whole: Whole) -> dict[str, bool]:
         code = again.finished()
     same = rows_in(folder, command.tables) == whole.rows
     return {"exit code when it is run again": code not in command.codes, "other tables when it is run again": not same}
+
+
+def _is_beside(path: Path) -> bool:
+    """True of a file that was made beside another until that is whole; not of those that Spark keeps for itself."""
+    return "checkpoint" not in path.parts and (path.name.endswith(".tmp") or path.name.startswith(BESIDE))
 
 
 def _behind_pid(said: bytes) -> bytes:
