@@ -91,11 +91,12 @@ def test_a_spout_that_begins_anew_when_it_is_activated_again_is_told(talk: list[
     [
         ([CALL, ONE, CALL, ONE, CALL, ONE, CALL, ONE], True),
         ([CALL, ONE, CALL, ONE, CALL, ONE], False),
+        ([CALL, ONE, *[CALL, CALL, ONE] * 4], False),
         ([CALL, ONE, ONE, ONE, ONE], False),
         ([CALL, ONE, CALL, ONE, ACKED, CALL, ONE, CALL, ONE, ACKED, CALL, ONE, CALL, ONE], False),
         ([CALL, ONE, *[CALL, '< {"command":"emit","id":"m1","tuple":["b"]}'] * 4], False),
     ],
-    ids=["at each call", "now and then", "in one call", "acked between", "other values"],
+    ids=["at each call", "three times", "by a clock of its own", "in one call", "acked between", "other values"],
 )
 def test_a_spout_that_emits_what_is_pending_at_each_call_is_told(talk: list[str], told: bool) -> None:
     seen = Replays()

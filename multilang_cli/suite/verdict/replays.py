@@ -35,7 +35,7 @@ LEAST_LIMIT = 5
 """Tuples from which on a number in the source is taken for how many may be under way."""
 _LIMIT = r"(?i)(?:pend|flight|outstanding|unacked|uncommitted|unconfirmed|window|credit)\w*\b[^\n\d]{{1,40}}{most}\b"
 TOO_OFTEN = 3
-"""Emits of a tuple that is pending, with the same values, from which on it is no clock that has it come again."""
+"""Emits of a tuple that is pending, one at each command, from which on it is no clock that has it come again."""
 MOST_WORDS = 120
 """Characters of a log that a note shows."""
 NO_IDS = "never-an-id"
@@ -385,7 +385,7 @@ class ReplayWatch:
         self._run.goes_on = self._run.goes_on or bool(self._acked_before)
         if key in self._emitted and self._emitted_in[key] < now and not self._run.anew:
             self._run.anew = shown(id_)
-        elif key in self._emitted and told == self._first.get(key) and self._told_in[key] != self._commands:
+        elif key in self._emitted and told == self._first.get(key) and self._commands - self._told_in[key] == 1:
             self._repeats[key] += 1
             if self._repeats[key] >= TOO_OFTEN and not self._fails:
                 self._run.repeated = self._run.repeated or shown(id_)
